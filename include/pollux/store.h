@@ -55,6 +55,8 @@ int store_begin(struct store *s, struct err *err);	/* takes the write lock at on
 int store_begin_read(struct store *s, struct err *err);
 int store_commit(struct store *s, struct err *err);
 void store_rollback(struct store *s);			/* harmless outside a transaction */
+/* Commits if rc is 0, else rolls back. Returns 0 only for what was committed. */
+int store_finish(struct store *s, int rc, struct err *err);
 /* Inside a transaction: begins a part of it that can be taken back; keeps the part, or takes it
  * back. */
 int store_begin_part(struct store *s, struct err *err);

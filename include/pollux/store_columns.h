@@ -91,5 +91,7 @@ bool column_next(struct column_walk *w);
 
 /* In a row of zeros, sets the unknown values that are not 0: doubles to NaN, integers to -1. */
 void row_init(const struct store_table *table, void *row);
+/* Frees the texts and lists of a row, which has none afterwards. */
+void row_release(const struct store_table *table, void *row);
 
 #endif

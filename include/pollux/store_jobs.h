@@ -98,11 +98,8 @@ struct job_list {
 	int count;
 };
 
-/* Adds the job, its command and its dependencies as one transaction; job->id is set. A dependency
- * on a job that does not exist is EX_NOINPUT. */
-int store_job_add(struct store *s, struct job *job, const struct job_command *command,
-		  const struct dependency_list *after, struct err *err);
-/* store_job_add inside the caller's transaction. */
+/* Adds the job, its command and its dependencies inside the caller's transaction; job->id is set.
+ * A dependency on a job that does not exist is EX_NOINPUT. */
 int store_job_insert(struct store *s, struct job *job, const struct job_command *command,
 		     const struct dependency_list *after, struct err *err);
 int store_job_get(struct store *s, int64_t id, struct job *job, struct err *err); /* EX_NOINPUT */

@@ -36,9 +36,9 @@ void reserved_list_release(struct reserved_list *list);
 /* --- results of the self-tests of freezes --- */
 
 struct freeze_tested {
-	bool known, passed;
+	bool passed;			/* false also where it was not tested */
 	int64_t bytes;			/* moved */
-	double freeze_s, thaw_s, time_s;	/* time_s: wall clock */
+	double freeze_s, thaw_s;
 };
 
 /* t NULL: the device did not pass. */

@@ -16,7 +16,8 @@
 #define SCHEMA_OLDEST 45
 #define SCHEMA_OLDEST_COMMIT "774a23a1"
 
-extern const char schema_text[];	/* SQL that makes the tables in an empty file */
+/* SQL that makes the tables in an empty file, with its identity and version */
+extern const char schema_text[];
 
 int schema_version(void);		/* the version that this program writes */
 /* EX_DATAERR: the store at path was written by a newer pollux, or by one that is too old. 0: it has
@@ -25,9 +26,13 @@ int schema_takes(int64_t version, const char *path, struct err *err);
 /* Brings a store of version SCHEMA_OLDEST or later up to date; within the caller's transaction. */
 int schema_bring_up(struct store *s, int version, struct err *err);
 
-/* An empty store in memory, to compare with; release it with schema_forget. */
+/* An empty store in memory, for the caller to close by sql_close. */
 int schema_fresh(struct store *fresh, struct err *err);
-void schema_forget(struct store *fresh);
+/* Adds the text of each row that one store lists (text, of what, name) and of which the question to
+ * the other store (of what, name) is not true. */
+int schema_compare(struct store *one, struct store *other, const char *list, const char *question,
+		   struct strings *found, struct err *err);
+#define SCHEMA_HAS_NAME "SELECT count(*) FROM sqlite_schema WHERE ?1 = '' AND name = ?2"
 
 /* --- where the numbers of a new store begin --- */
 
@@ -52,9 +57,7 @@ void store_holder_add(const char *path, struct text *t);
  * SQLite leaves the queue afterwards by turn_leave(&s->turn). */
 void store_wait_set(struct store *s, enum store_mode mode);
 
-/* --- what goes into a repaired store; private to the store --- */
-
-/* --- the content of a repaired store --- */
+/* --- what goes into a repaired store --- */
 
 /* Makes the tables of the new store, copies what can be read of the old one, and removes rows that
  * belong to lost jobs or runs. Fills *r, except kept. Afterwards the file of the new store alone
@@ -62,19 +65,5 @@ void store_wait_set(struct store *s, enum store_mode mode);
 int repair_fill(struct store *old, struct store *new, const struct paths *paths,
 		struct store_repair *r, struct err *err);
 
-/* --- what a repaired store says in place of rows that were lost --- */
-
-int repair_run(struct store *s, const char *sql, struct err *err);
-
-/* Ends runs and fails jobs that passes could not go on with: a run without its devices, a running
- * job without a run, a waiting job without a command or without its environment. The environment
- * gets a row without variables, so that no later environment gets its number. */
-int repair_settle_jobs(struct store *new, const struct store_repair *r, struct err *err);
-
-/* If the store's name was lost, takes the name from the files logs/JOB.store: the one in the file
- * of a job that was submitted at the time in that file, else the only name in all files. Without a
- * name there makes a new one. */
-int repair_keep_identity(struct store *new, const struct paths *paths, enum repaired_identity *kept,
-			 struct err *err);
 
 #endif

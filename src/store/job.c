@@ -6,6 +6,7 @@
 #include "pollux/clock.h"
 #include "pollux/execution_plan.h"
 #include "pollux/job.h"
+#include "pollux/store_runs.h"
 #include "pollux/text.h"
 
 static const char *const job_states[N_JOB_STATES] = {
@@ -44,14 +45,6 @@ const struct field_names stop_names = { stop_reasons, N_STOP_REASONS, STOP_NONE 
 const struct field_names run_outcome_names = { outcomes, N_RUN_OUTCOMES, OUTCOME_NONE };
 const struct field_names suspension_names = { suspensions, N_SUSPENSIONS, SUSPENSION_CANNOT };
 
-static int find_in_names(const char *const *names, int n, const char *name)
-{
-	for (int i = 0; name && i < n; i++)
-		if (!strcmp(names[i], name))
-			return i;
-	return -1;
-}
-
 const char *job_state_name(enum job_state state)
 {
 	return job_states[state];
@@ -85,19 +78,27 @@ const char *run_outcome_name(enum run_outcome outcome)
 	return outcomes[outcome];
 }
 
+static int value_of(const struct field_names *list, const char *name)
+{
+	for (int i = 0; name && i < list->n; i++)
+		if (!strcmp(list->names[i], name))
+			return i;
+	return -1;
+}
+
 int job_state_parse(const char *name)
 {
-	return find_in_names(job_states, N_JOB_STATES, name);
+	return value_of(&job_state_names, name);
 }
 
 int stop_reason_parse(const char *name)
 {
-	return find_in_names(stop_reasons, N_STOP_REASONS, name);
+	return value_of(&stop_names, name);
 }
 
 int run_outcome_parse(const char *name)
 {
-	return find_in_names(outcomes, N_RUN_OUTCOMES, name);
+	return value_of(&run_outcome_names, name);
 }
 
 bool job_has_ended(enum job_state state)
@@ -165,8 +166,20 @@ static enum lr_rule declared_rule(const struct job *job)
 	return word && lr_rule_parse(&rule, word) ? rule : LR_AUTO;
 }
 
-/* What growth.h asks of a job, and why its batch may not grow, if it may not. */
-static struct growth_facts job_growth_facts(const struct job *job)
+enum lr_rule job_lr_rule(const struct job *job)
+{
+	return lr_rule_for(declared_rule(job), optimizer_family_of(job->progress.optimizer));
+}
+
+double job_lr_gain(const struct job *job, double scale)
+{
+	if (declared_rule(job) != LR_AUTO)
+		return NAN;
+	return job_lr_rule(job) == LR_SQRT_GAIN ? scale * scale : scale;
+}
+
+/* What growth.h asks of a job. */
+static struct growth_facts growth_facts_of(const struct job *job)
 {
 	const struct declaration *d = &job->declared;
 	const struct progress *p = &job->progress;
@@ -184,28 +197,16 @@ static struct growth_facts job_growth_facts(const struct job *job)
 	};
 }
 
-enum lr_rule job_lr_rule(const struct job *job)
-{
-	return lr_rule_for(declared_rule(job), optimizer_family_of(job->progress.optimizer));
-}
-
-double job_lr_gain(const struct job *job, double scale)
-{
-	if (declared_rule(job) != LR_AUTO)
-		return NAN;
-	return job_lr_rule(job) == LR_SQRT_GAIN ? scale * scale : scale;
-}
-
 bool job_keeps_replicas(const struct job *job)
 {
-	struct growth_facts facts = job_growth_facts(job);
+	struct growth_facts facts = growth_facts_of(job);
 
 	return growth_keeps_replicas(&facts);
 }
 
 enum growth_veto job_growth_veto(const struct job *job)
 {
-	struct growth_facts facts = job_growth_facts(job);
+	struct growth_facts facts = growth_facts_of(job);
 
 	return growth_veto(&facts);
 }
@@ -253,23 +254,8 @@ void job_release(struct job *job)
 
 void job_command_release(struct job_command *c)
 {
-	free(c->program);
-	free(c->directory);
-	free(c->checkpoint_dir);
-	free(c->checkpoint_glob);
-	free(c->resume_args);
-	free(c->step_regex);
-	strings_release(&c->metric_regexes);
-	free(c->git_commit);
-	free(c->git_tree);
-	free(c->repository);
-	free(c->snapshot_dir);
-	free(c->limits);
-	strings_release(&c->argv);
+	row_release(&commands_table, c);
 	strings_release(&c->env);
-	strings_release(&c->env_templates);
-	free(c->name_template);
-	free(c->checkpoint_template);
 	*c = (struct job_command){ 0 };
 }
 
@@ -324,11 +310,7 @@ void run_take_boot(struct run *run, double now_time_s, double now_boot_s)
 
 void run_release(struct run *run)
 {
-	free(run->boot_id);
-	free(run->handle);
-	free(run->diagnosis);
-	free(run->resumed_from);
-	free(run->checkpoint_path);
+	row_release(&runs_table, run);
 	free(run->devices);
 	run_init(run);
 }
@@ -352,4 +334,56 @@ const char *job_typed_learning_rate(const struct job *job)
 	if (!typed || number_parse(typed, &rate))
 		return NULL;
 	return fabs(rate - now) <= 1e-12 * now ? typed : NULL;
+}
+
+/* --- the nodes of a run --- */
+
+#define NAMED 3
+
+/* True if an earlier device of the run is on the same node. Devices of a node mostly stand
+ * together. */
+static bool is_on_earlier_node(const struct run *run, int device)
+{
+	for (int i = device - 1; i >= 0; i--)
+		if (!strcmp(run->devices[i].node, run->devices[device].node))
+			return true;
+	return false;
+}
+
+bool run_is_elsewhere(const struct run *run)
+{
+	return run->devices && run->configuration.replicas > 0 && run->devices[0].node[0];
+}
+
+int run_n_nodes(const struct run *run)
+{
+	int n = 0;
+
+	for (int i = 0; run->devices && i < run->configuration.replicas; i++)
+		n += !is_on_earlier_node(run, i);
+	return n > 0 ? n : 1;
+}
+
+void run_node_names(const struct run *run, struct strings *names)
+{
+	for (int i = 0; run->devices && i < run->configuration.replicas; i++)
+		if (!is_on_earlier_node(run, i))
+			strings_add(names, run->devices[i].node);
+}
+
+void run_add_nodes(const struct run *run, struct text *out)
+{
+	struct strings names = { 0 };
+	size_t n;
+
+	if (!run_is_elsewhere(run))
+		return;
+	run_node_names(run, &names);
+	n = names.count > NAMED ? NAMED - 1 : names.count;
+	for (size_t i = 0; i < n; i++)
+		text_addf(out, "%s%s", !i ? "" : i + 1 == names.count ? " and " : ", ",
+			  names.items[i]);
+	if (n < names.count)
+		text_addf(out, " and %zu more", names.count - n);
+	strings_release(&names);
 }

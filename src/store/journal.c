@@ -11,7 +11,7 @@
 #include "pollux/mem.h"
 
 #define HASH_SIZE 10			/* " #89abcdef" */
-#define NUMBER_SIZE 40
+
 #define LARGEST_INTEGER (INT64_C(1) << 60)
 
 uint32_t journal_hash(const char *bytes, size_t n)
@@ -32,22 +32,15 @@ struct field_walk {
 	size_t at;			/* offset of the field in struct told */
 };
 
-static struct column_walk walk(const struct row_columns *c)
-{
-	return (struct column_walk){
-		.table = c->table, .flags = c->flags, .without = c->without,
-	};
-}
-
 static bool next_field(struct field_walk *f)
 {
 	if (!f->field)
-		f->column = walk(&f->format->told);
+		f->column = row_walk(f->format->told);
 	if (!column_next(&f->column)) {
 		if (f->in_row || !f->format->row.table)
 			return false;
 		f->in_row = true;
-		f->column = walk(&f->format->row);
+		f->column = row_walk(f->format->row);
 		column_next(&f->column);
 	}
 	f->field = &f->column.column->field;
@@ -102,11 +95,6 @@ static void add_field(struct text *t, const struct field *f, const void *member)
 	case FIELD_STRINGS:
 	case FIELD_NONE: break;
 	}
-}
-
-void journal_add_head(struct text *t)
-{
-	text_addf(t, JOURNAL_NAME "%d\n", JOURNAL_VERSION);
 }
 
 void journal_add(struct text *t, const struct record_format *format, const struct told *told)
@@ -198,33 +186,6 @@ static char *parse_text(const char *v, size_t n)
 	return text;
 }
 
-/* Copies what is to be a number. False: it is none. */
-static bool copy_number(const char *v, size_t n, char text[NUMBER_SIZE])
-{
-	if (n == 0 || n >= NUMBER_SIZE)
-		return false;
-	memcpy(text, v, n);
-	text[n] = '\0';
-	return true;
-}
-
-static bool parse_integer(const char *v, size_t n, int64_t most, int64_t *value)
-{
-	char text[NUMBER_SIZE], *end = text;
-
-	errno = 0;
-	*value = copy_number(v, n, text) ? strtoll(text, &end, 10) : 0;
-	return end != text && !*end && !errno && *value <= most && *value >= -most;
-}
-
-static bool parse_double(const char *v, size_t n, double *value)
-{
-	char text[NUMBER_SIZE], *end = text;
-
-	*value = copy_number(v, n, text) ? strtod(text, &end) : 0;
-	return end != text && !*end;
-}
-
 /* Puts the value that says that nothing is known; text that was there is freed. */
 static void put_unknown(const struct field *f, void *member)
 {
@@ -250,53 +211,48 @@ static void put_unknown(const struct field *f, void *member)
 	}
 }
 
-static bool put_text(const struct column_walk *w, const char *v, size_t n, void *member)
+static bool put_field(const struct column_walk *w, const char *v, size_t n, void *member)
 {
 	const struct field *f = &w->column->field;
-	char *text = parse_text(v, n);
+	char *text = parse_text(v, n), *end = text;
+	bool good = true;
+	int64_t value;
 
 	if (!text)
 		return false;
-	if (f->type == FIELD_TEXT) {
+	errno = 0;
+	switch (f->type) {
+	case FIELD_TEXT:
 		free(*(char **)member);
 		*(char **)member = text;
 		return true;
-	}
-	if (f->type == FIELD_NAME)
-		*(int *)member = row_parse_name(f->names, text);
-	else
-		snprintf(member, f->size, "%s", text);
-	free(text);
-	return true;
-}
-
-static bool put_field(const struct column_walk *w, const char *v, size_t n, void *member)
-{
-	int64_t value = 0;
-
-	switch (w->column->field.type) {
-	case FIELD_TEXT:
-	case FIELD_NAME:
-	case FIELD_CHARS: return put_text(w, v, n, member);
-	case FIELD_DOUBLE: return parse_double(v, n, member);
-	case FIELD_INT64: return parse_integer(v, n, LARGEST_INTEGER, member);
+	case FIELD_NAME: *(int *)member = row_parse_name(f->names, text); break;
+	case FIELD_CHARS: snprintf(member, f->size, "%s", text); break;
+	case FIELD_DOUBLE:
+		*(double *)member = strtod(text, &end);
+		good = end != text && !*end;
+		break;
 	case FIELD_INT:
+	case FIELD_INT64:
 	case FIELD_SIGNAL:
 	case FIELD_BOOL:
 	case FIELD_BATCH_SIZE:
 	case FIELD_STRINGS:
-	case FIELD_NONE: break;
+	case FIELD_NONE:
+		value = strtoll(text, &end, 10);
+		good = end != text && !*end && !errno && llabs(value) <= LARGEST_INTEGER;
+		if (f->type == FIELD_BATCH_SIZE && good)
+			row_read_batch_size(value, w, member);
+		else if (f->type == FIELD_INT64)
+			*(int64_t *)member = value;
+		else if (f->type == FIELD_BOOL)
+			*(bool *)member = value != 0;
+		else if ((good = good && llabs(value) <= INT_MAX))
+			*(int *)member = (int)value;
+		break;
 	}
-	if (!parse_integer(v, n, w->column->field.type == FIELD_BATCH_SIZE ? LARGEST_INTEGER
-									   : INT_MAX, &value))
-		return false;
-	if (w->column->field.type == FIELD_BATCH_SIZE)
-		row_read_batch_size(value, w, member);
-	else if (w->column->field.type == FIELD_BOOL)
-		*(bool *)member = value != 0;
-	else
-		*(int *)member = (int)value;
-	return true;
+	free(text);
+	return good;
 }
 
 bool journal_read(const struct record *r, const struct record_format *format, struct told *told)

@@ -72,7 +72,7 @@ struct taken {
 };
 
 uint32_t journal_hash(const char *bytes, size_t n);
-void journal_add_head(struct text *t);
+
 void journal_add(struct text *t, const struct record_format *format, const struct told *told);
 /* Finds the record at the beginning of the bytes. Nothing outside the bytes is read. */
 enum journal_found journal_find(const char *bytes, size_t n, struct record *r);
@@ -84,6 +84,7 @@ void journal_release(const struct record_format *format, struct told *told);
 
 /* --- telling and taking: store_journal.c --- */
 
+extern const struct store_table metrics_table;		/* struct job_metric */
 extern const struct record_format record_formats[N_RECORD_KINDS];
 /* NULL: this pollux does not know the kind. */
 const struct record_format *record_format_of(const struct record *r);

@@ -58,25 +58,17 @@ static bool counted(struct text_at *t, struct bytes *b)
 	return true;
 }
 
-/* An integer may have more digits than a double has. */
-static bool bind_integer(struct text_at *t, sqlite3_stmt *q, int i)
-{
-	const char *digits = t->p;
-	double value;
-
-	return number(t, ';', &value) &&
-	       sqlite3_bind_int64(q, i, strtoll(digits, NULL, 10)) == SQLITE_OK;
-}
-
 static bool bind_value(struct text_at *t, sqlite3_stmt *q, int i)
 {
+	const char *digits = t->p + 1;	/* an integer may have more than a double has */
 	struct bytes b;
 	double value;
 
 	if (byte(t, 'n'))
 		return byte(t, ';') && sqlite3_bind_null(q, i) == SQLITE_OK;
 	if (byte(t, 'i'))
-		return bind_integer(t, q, i);
+		return number(t, ';', &value) &&
+		       sqlite3_bind_int64(q, i, strtoll(digits, NULL, 10)) == SQLITE_OK;
 	if (byte(t, 'd'))
 		return number(t, ';', &value) && sqlite3_bind_double(q, i, value) == SQLITE_OK;
 	if (byte(t, 't'))
@@ -148,29 +140,8 @@ static int end_run(struct store *s, int64_t run_id, struct text_at *t, struct er
 	return rc;
 }
 
-static int run_items(struct store *s, int64_t run_id, struct text_at items, struct err *err)
-{
-	int rc = 0;
-
-	while (rc == 0 && items.p < items.end)
-		rc = byte(&items, 's') ? run_statement(s, &items, err)
-				       : end_run(s, run_id, &items, err);
-	return rc;
-}
-
-/* The handle is the engine's, not the one by which the supervisor's machine finds the run. */
-static int keep_handle(struct store *s, int64_t run_id, struct text_at items, struct err *err)
-{
-	struct run run;
-	int rc = store_run_get(s, run_id, &run, err);
-
-	if (rc == 0)
-		rc = run_items(s, run_id, items, err) ||
-		     store_run_set_handle(s, run_id, run.handle, err) ? -1 : 0;
-	run_release(&run);
-	return rc;
-}
-
+/* The handle of the run stays the engine's: it is not the one by which the supervisor's machine
+ * finds the run. */
 struct taken old_journal_take(struct store *s, int64_t run_id, const char *bytes, size_t n,
 			      struct err *err)
 {
@@ -178,6 +149,7 @@ struct taken old_journal_take(struct store *s, int64_t run_id, const char *bytes
 	struct text_at items = { bytes + HEAD_SIZE, NULL };
 	char head[HEAD_SIZE + 1], *rest;
 	unsigned long length, hash;
+	struct run run;
 
 	if (n < HEAD_SIZE)
 		return taken;
@@ -193,6 +165,14 @@ struct taken old_journal_take(struct store *s, int64_t run_id, const char *bytes
 	taken.found = JOURNAL_WHOLE;
 	taken.size = HEAD_SIZE + length;
 	items.end = items.p + length;
-	taken.rc = run_id ? keep_handle(s, run_id, items, err) : run_items(s, 0, items, err);
+	run_init(&run);
+	if (run_id)
+		taken.rc = store_run_get(s, run_id, &run, err);
+	while (taken.rc == 0 && items.p < items.end)
+		taken.rc = byte(&items, 's') ? run_statement(s, &items, err)
+					     : end_run(s, run_id, &items, err);
+	if (taken.rc == 0 && run_id)
+		taken.rc = store_run_set_handle(s, run_id, run.handle, err);
+	run_release(&run);
 	return taken;
 }

@@ -1,11 +1,13 @@
 /* repair_fill.c - fills a new store with what can be read of a damaged one. */
 #include "database.h"
 
-#include <limits.h>
+#include <dirent.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "database.h"
+#include "pollux/file.h"
 #include "pollux/mem.h"
 #include "pollux/store.h"
 #include "pollux/text.h"
@@ -26,39 +28,10 @@ struct copy {
 	int64_t copied;
 };
 
-/* --- statements --- */
-
-static bool has_column(struct store *s, const char *table, const char *column)
-{
-	struct err ignored;
-	int64_t has = 0;
-
-	return sql_ask(s, &has, &ignored, "SELECT 1 FROM pragma_table_info(?) WHERE name = ?", "tt",
-		       table, column) == 0 && has;
-}
-
-/* The row's number, or the first column of the primary key. */
-static char *find_key(struct store *s, const char *table, struct err *err)
-{
-	char *sql = xasprintf("SELECT rowid FROM %s LIMIT 1", table), *key = NULL;
-	sqlite3_stmt *q = NULL;
-
-	if (sqlite3_prepare_v2(s->db, sql, -1, &q, NULL) == SQLITE_OK)
-		key = xstrdup("rowid");
-	sqlite3_finalize(q);
-	free(sql);
-	if (key || sql_query(s, &q, err, "SELECT name FROM pragma_table_info(?)"
-			     " WHERE pk = 1 AND type = 'INTEGER'", "t", table))
-		return key;
-	if (sql_row(s, q, err) == 1)
-		key = sql_text(q, 0);
-	sql_done(q);
-	return key;
-}
 
 /* What a job gets for a value that it must have, where the damage took the whole column: the value
  * that submit gives where nothing was said. A job whose state is lost is held. */
-static const struct stand_in {
+static const struct {
 	const char *column, *value;
 } stand_ins[] = {
 	{ "state", "'held'" }, { "name", "'?'" }, { "workload", "'?'" }, { "submit_time_s", "0" },
@@ -67,38 +40,41 @@ static const struct stand_in {
 	{ "grace_s", "60" },
 };
 
-static const char *stand_in_for(const char *table, const char *column)
-{
-	for (size_t i = 0; i < sizeof(stand_ins) / sizeof(stand_ins[0]); i++)
-		if (!strcmp(table, "jobs") && !strcmp(column, stand_ins[i].column))
-			return stand_ins[i].value;
-	return NULL;
-}
-
-static void add_item(struct text *t, const char *item)
-{
-	text_addf(t, "%s%s", t->length ? ", " : "", item);
-}
-
+/* The key: the row's number, or the first column of the primary key. */
 static int name_columns(struct copy *c, struct err *err)
 {
+	char *sql = xasprintf("SELECT rowid FROM %s LIMIT 1", c->name);
 	struct text columns = TEXT_INIT, values = TEXT_INIT, selected = TEXT_INIT;
-	sqlite3_stmt *q;
+	sqlite3_stmt *q = NULL;
 	int rc;
 
-	if (sql_query(c->new, &q, err, "SELECT name FROM pragma_table_info(?)", "t", c->name))
+	if (sqlite3_prepare_v2(c->new->db, sql, -1, &q, NULL) == SQLITE_OK)
+		c->key = xstrdup("rowid");
+	sqlite3_finalize(q);
+	free(sql);
+	if ((!c->key && sql_get(c->new, err, "SELECT name FROM pragma_table_info(?)"
+				" WHERE pk = 1 AND type = 'INTEGER'", "t<t", &c->key, c->name)) ||
+	    sql_query(c->new, &q, err, "SELECT name FROM pragma_table_info(?)", "t", c->name))
 		return -1;
 	while ((rc = sql_row(c->new, q, err)) == 1) {
 		char *column = sql_text(q, 0);
-		bool has = has_column(c->old, c->name, column);
-		const char *value = has ? "?" : stand_in_for(c->name, column);
+		const char *value = NULL;
+		struct err ignored;
+		bool has;
 
+		sql_get(c->old, &ignored, "SELECT 1 FROM pragma_table_info(?) WHERE name = ?",
+			"b<tt", &has, c->name, column);
+		if (has)
+			value = "?";
+		for (size_t i = 0; !value && i < sizeof(stand_ins) / sizeof(stand_ins[0]); i++)
+			if (!strcmp(c->name, "jobs") && !strcmp(column, stand_ins[i].column))
+				value = stand_ins[i].value;
 		if (value) {
-			add_item(&columns, column);
-			add_item(&values, value);
+			text_addf(&columns, "%s%s", columns.length ? ", " : "", column);
+			text_addf(&values, "%s%s", values.length ? ", " : "", value);
 		}
 		if (has)
-			add_item(&selected, column);
+			text_addf(&selected, "%s%s", selected.length ? ", " : "", column);
 		free(column);
 	}
 	sql_done(q);
@@ -106,16 +82,6 @@ static int name_columns(struct copy *c, struct err *err)
 	c->values = text_detach(&values);
 	c->selected = text_detach(&selected);
 	return rc;
-}
-
-static int prepare_insert(struct copy *c, struct err *err)
-{
-	char *sql = xasprintf("INSERT OR IGNORE INTO %s (%s) VALUES (%s)", c->name, c->columns,
-			      c->values);
-	int rc = sqlite3_prepare_v2(c->new->db, sql, -1, &c->insert, NULL);
-
-	free(sql);
-	return rc == SQLITE_OK ? 0 : sql_error(c->new, err, "write");
 }
 
 /* --- rows --- */
@@ -162,35 +128,27 @@ static int copy_span(struct copy *c, int64_t above, int64_t below, bool down, en
 	return failed;
 }
 
-/* Finds the first key from here on that can be read. False: there is none; *ends: no row
- * follows. */
-static bool find_row(struct copy *c, int64_t from, int64_t *key, bool *ends)
-{
-	char *sql = xasprintf("SELECT %s FROM %s WHERE %s >= %lld ORDER BY %s LIMIT 1", c->key,
-			      c->name, c->key, (long long)from, c->key);
-	sqlite3_stmt *q = NULL;
-	int rc = sqlite3_prepare_v2(c->old->db, sql, -1, &q, NULL);
-
-	free(sql);
-	if (rc == SQLITE_OK)
-		rc = sqlite3_step(q);
-	*ends = rc == SQLITE_DONE;
-	if (rc == SQLITE_ROW)
-		*key = sqlite3_column_int64(q, 0);
-	sqlite3_finalize(q);
-	return rc == SQLITE_ROW;
-}
-
 /* Finds a key behind the damage, which ends somewhere beyond the last row that was read. Looks
  * ahead in steps that double. */
 static bool find_behind(struct copy *c, int64_t *key)
 {
-	bool ends = false;
+	int rc = SQLITE_OK;
 
-	for (int64_t step = 1; !ends && step < INT64_MAX / 4; step *= 2)
-		if (find_row(c, c->last + step, key, &ends))
-			return true;
-	return false;
+	for (int64_t step = 1; rc != SQLITE_ROW && rc != SQLITE_DONE && step < INT64_MAX / 4;
+	     step *= 2) {
+		char *sql = xasprintf("SELECT %s FROM %s WHERE %s >= %lld ORDER BY %s LIMIT 1",
+				      c->key, c->name, c->key, (long long)(c->last + step), c->key);
+		sqlite3_stmt *q = NULL;
+
+		rc = sqlite3_prepare_v2(c->old->db, sql, -1, &q, NULL);
+		if (rc == SQLITE_OK)
+			rc = sqlite3_step(q);
+		if (rc == SQLITE_ROW)
+			*key = sqlite3_column_int64(q, 0);
+		sqlite3_finalize(q);
+		free(sql);
+	}
+	return rc == SQLITE_ROW;
 }
 
 static int copy_rows(struct copy *c, enum reading *all, struct err *err)
@@ -216,19 +174,26 @@ static int copy_table(struct store *old, struct store *new, const char *name,
 		      struct repaired_table *t, struct err *err)
 {
 	struct copy c = { .old = old, .new = new, .name = xstrdup(name), .last = -1 };
-	char *count = xasprintf("SELECT count(*) FROM %s", name);
+	char *count = xasprintf("SELECT count(*) FROM %s", name), *insert;
 	enum reading all = READ_STOPPED;
-	int64_t n = 0;
+	int64_t n;
 	struct err ignored;
 	int rc;
 
 	*t = (struct repaired_table){ .name = xstrdup(name), .unread = -1 };
-	c.key = find_key(new, name, err);
 	rc = name_columns(&c, err);
-	if (rc == 0 && *c.selected)
-		rc = prepare_insert(&c, err) || copy_rows(&c, &all, err) ? -1 : 0;
+	if (rc == 0 && *c.selected) {
+		insert = xasprintf("INSERT OR IGNORE INTO %s (%s) VALUES (%s)", name, c.columns,
+				   c.values);
+		if (sqlite3_prepare_v2(new->db, insert, -1, &c.insert, NULL) != SQLITE_OK)
+			rc = sql_error(new, err, "write");
+		else
+			rc = copy_rows(&c, &all, err);
+		free(insert);
+	}
 	t->copied = c.copied;
-	if (sql_ask(old, &n, &ignored, count, "") == 0 && n >= c.copied && *c.selected)
+	if (sql_get(old, &ignored, count, "i<", &n) == 0 && n >= c.copied && c.selected &&
+	    *c.selected)
 		t->unread = n - c.copied;
 	if (t->unread == 0 && all == READ_STOPPED)
 		t->unread = -1;
@@ -262,11 +227,173 @@ static int read_texts(struct store *s, struct strings *texts, const char *sql, c
 	return rc;
 }
 
-static int copy_tables(struct store *old, struct store *new, struct store_repair *r,
-		       struct err *err)
+/* --- what belongs to what was lost --- */
+
+static int drop_orphans(struct store *new, struct store_repair *r, struct err *err)
 {
-	struct strings names = { 0 };
-	int rc = read_texts(new, &names, "SELECT name FROM sqlite_schema WHERE type = 'table'"
+	int rc = 0;
+
+	for (int dropped = 1; dropped > 0;) {
+		dropped = 0;
+		for (int i = 0; rc == 0 && i < r->count; i++) {
+			struct strings deletions = { 0 };
+
+			rc = read_texts(new, &deletions, "SELECT 'DELETE FROM ' || ?1 || ' WHERE '"
+					" || \"from\" || ' NOT IN (SELECT ' || \"to\" || ' FROM '"
+					" || \"table\" || ')' FROM pragma_foreign_key_list(?1)",
+					r->items[i].name, err);
+			for (size_t k = 0; rc == 0 && k < deletions.count; k++) {
+				int n = 0;
+
+				rc = sql_run(new, &n, err, deletions.items[k], "");
+				r->items[i].orphans += n;
+				dropped += n;
+			}
+			strings_release(&deletions);
+		}
+	}
+	return rc;
+}
+
+/* --- what stands in place of rows that were lost --- */
+
+static int run(struct store *s, const char *sql, struct err *err)
+{
+	return sqlite3_exec(s->db, sql, NULL, NULL, NULL) == SQLITE_OK
+		? 0 : sql_error(s, err, "write");
+}
+
+/* Ends runs and fails jobs that passes could not go on with: a run without its devices (a suspended
+ * run has none), a running job without a run, a waiting job without a command or without its
+ * environment. The environment gets a row without variables, so that no later environment gets its
+ * number. */
+static int settle_jobs(struct store *new, const struct store_repair *r, struct err *err)
+{
+	bool lost = true;
+
+	for (int i = 0; i < r->count; i++)
+		if (!strcmp(r->items[i].name, "run_devices"))
+			lost = r->items[i].unread != 0;
+	if (lost && run(new, "UPDATE runs SET state = 'ended', outcome = 'lost'"
+			" WHERE state <> 'ended' AND id NOT IN (SELECT run_id FROM run_devices)",
+			err))
+		return -1;
+	return run(new,
+		   "UPDATE jobs SET state = 'queued' WHERE state = 'running' AND NOT EXISTS"
+		   " (SELECT 1 FROM runs WHERE job_id = jobs.id AND state <> 'ended');"
+		   "UPDATE jobs SET state = 'failed',"
+		   " reason = 'its command was lost with the damaged store' WHERE state IN"
+		   " ('queued', 'held') AND id NOT IN (SELECT job_id FROM commands);"
+		   "INSERT INTO environments (id, names_only, env)"
+		   " SELECT DISTINCT environment_id, 1, x'' FROM commands"
+		   " WHERE environment_id NOT IN (SELECT id FROM environments);"
+		   "UPDATE jobs SET state = 'failed', reason = 'its environment was lost with the"
+		   " damaged store: pollux requeue --take-env ' || id || ' gives the job another'"
+		   " WHERE state IN ('queued', 'held') AND id IN (SELECT job_id FROM commands"
+		   "  JOIN environments e ON e.id = environment_id WHERE e.names_only)", err);
+}
+
+#define CLAIM_SIZE 128
+
+/* A file logs/JOB.store has "NAME TIME", or "NAME" alone if an earlier pollux wrote it. */
+static bool read_claim(const struct paths *paths, const char *file, char claim[CLAIM_SIZE])
+{
+	char *path = xasprintf("%s/logs/%s", paths->dir, file);
+	int fd = file_open(path, O_RDONLY | O_NOFOLLOW, 0);
+	ssize_t n = fd >= 0 ? read(fd, claim, CLAIM_SIZE - 1) : 0;
+
+	if (fd >= 0)
+		close(fd);
+	free(path);
+	claim[n > 0 ? n : 0] = '\0';
+	n = (ssize_t)strspn(claim, "0123456789abcdef");
+	return n == 32 && (claim[n] == '\0' || claim[n] == ' ');
+}
+
+static int name_by_jobs(struct store *new, const struct paths *paths, char **name, struct err *err)
+{
+	sqlite3_stmt *q;
+	int rc = sql_query(new, &q, err, "SELECT id || '.store', submit_time_s FROM jobs"
+			   " ORDER BY id DESC", "");
+
+	while (rc == 0 && !*name && (rc = sql_row(new, q, err)) == 1) {
+		char *file = sql_text(q, 0), *time = xasprintf("%.6f", sql_double(q, 1));
+		char claim[CLAIM_SIZE];
+
+		if (read_claim(paths, file, claim) && claim[32] && !strcmp(claim + 33, time))
+			*name = xasprintf("%.32s", claim);
+		free(file);
+		free(time);
+		rc = 0;
+	}
+	sql_done(q);
+	return rc;
+}
+
+/* NULL: no file names a store, or two files name different ones. */
+static char *only_name(const struct paths *paths)
+{
+	char *path = xasprintf("%s/logs", paths->dir), *name = NULL;
+	DIR *dir = opendir(path);
+	const struct dirent *entry;
+	bool differ = false;
+
+	while (dir && !differ && (entry = readdir(dir))) {
+		const char *suffix = strrchr(entry->d_name, '.');
+		char claim[CLAIM_SIZE];
+
+		if (!suffix || strcmp(suffix, ".store") != 0 ||
+		    !read_claim(paths, entry->d_name, claim))
+			continue;
+		differ = name && strncmp(name, claim, 32) != 0;
+		name = name ? name : xasprintf("%.32s", claim);
+	}
+	if (dir)
+		closedir(dir);
+	free(path);
+	if (differ) {
+		free(name);
+		name = NULL;
+	}
+	return name;
+}
+
+/* If the store's name was lost, takes the name from the files logs/JOB.store: the one in the file
+ * of a job that was submitted at the time in that file, else the only name in all files. Without a
+ * name there makes a new one. */
+static int keep_identity(struct store *new, const struct paths *paths,
+			 enum repaired_identity *kept, struct err *err)
+{
+	char *name;
+	int rc = store_setting_get(new, "store_id", &name, err);
+
+	*kept = IDENTITY_COPIED;
+	if (rc || name) {
+		free(name);
+		return rc;
+	}
+	rc = name_by_jobs(new, paths, &name, err);
+	if (rc == 0 && !name)
+		name = only_name(paths);
+	*kept = name ? IDENTITY_FROM_LOGS : IDENTITY_NEW;
+	if (rc == 0 && name)
+		rc = store_setting_set(new, "store_id", name, err);
+	else if (rc == 0)
+		rc = store_identity(new, &name, err);
+	free(name);
+	return rc;
+}
+
+/* The numbers of lost jobs are not used again, because their checkpoints may still be there. */
+int repair_fill(struct store *old, struct store *new, const struct paths *paths,
+		struct store_repair *r, struct err *err)
+{
+	struct strings names = { 0 }, faults = { 0 };
+	struct err ignored;
+	sqlite3_stmt *q;
+	int rc = run(new, "PRAGMA journal_mode = WAL; BEGIN IMMEDIATE", err) ||
+		 run(new, schema_text, err) ||
+		 read_texts(new, &names, "SELECT name FROM sqlite_schema WHERE type = 'table'"
 			    " AND name NOT LIKE 'sqlite_%' ORDER BY rowid", NULL, err);
 
 	for (size_t i = 0; rc == 0 && i < names.count; i++) {
@@ -274,18 +401,8 @@ static int copy_tables(struct store *old, struct store *new, struct store_repair
 		rc = copy_table(old, new, names.items[i], &r->items[r->count++], err);
 	}
 	strings_release(&names);
-	return rc;
-}
-
-/* The numbers of lost jobs are not used again, because their checkpoints may still be there. */
-static int keep_numbers(struct store *old, struct store *new, const struct paths *paths,
-			struct err *err)
-{
-	struct err ignored;
-	sqlite3_stmt *q;
-	int rc = 0;
-
-	if (sql_query(old, &q, &ignored, "SELECT name, seq FROM sqlite_sequence", "") == 0) {
+	if (rc == 0 &&
+	    sql_query(old, &q, &ignored, "SELECT name, seq FROM sqlite_sequence", "") == 0) {
 		while (rc == 0 && sql_row(old, q, &ignored) == 1) {
 			char *name = sql_text(q, 0);
 
@@ -294,58 +411,9 @@ static int keep_numbers(struct store *old, struct store *new, const struct paths
 		}
 		sql_done(q);
 	}
-	return rc ? rc : store_number_past_leftovers(new, paths, err);
-}
-
-/* --- what belongs to what was lost --- */
-
-static int drop_orphans_of(struct store *new, struct repaired_table *t, int *dropped,
-			   struct err *err)
-{
-	struct strings deletions = { 0 };
-	int rc = read_texts(new, &deletions,
-			    "SELECT 'DELETE FROM ' || ?1 || ' WHERE ' || \"from\" ||"
-			    " ' NOT IN (SELECT ' || \"to\" || ' FROM ' || \"table\" || ')'"
-			    " FROM pragma_foreign_key_list(?1)", t->name, err);
-
-	for (size_t i = 0; rc == 0 && i < deletions.count; i++) {
-		int n = 0;
-
-		rc = sql_run(new, &n, err, deletions.items[i], "");
-		t->orphans += n;
-		*dropped += n;
-	}
-	strings_release(&deletions);
-	return rc;
-}
-
-static int drop_orphans(struct store *new, struct store_repair *r, struct err *err)
-{
-	for (int dropped = 1; dropped > 0;) {
-		dropped = 0;
-		for (int i = 0; i < r->count; i++)
-			if (drop_orphans_of(new, &r->items[i], &dropped, err))
-				return -1;
-	}
-	return 0;
-}
-
-int repair_fill(struct store *old, struct store *new, const struct paths *paths,
-		struct store_repair *r, struct err *err)
-{
-	struct strings faults = { 0 };
-	char version[80];
-	int rc;
-
-	sqlite3_snprintf(sizeof(version), version, "PRAGMA application_id = %d;"
-			 "PRAGMA user_version = %d", STORE_APPLICATION_ID, schema_version());
-	if (repair_run(new, "PRAGMA journal_mode = WAL; BEGIN IMMEDIATE", err) ||
-	    repair_run(new, schema_text, err) || repair_run(new, version, err) ||
-	    copy_tables(old, new, r, err) ||
-	    keep_numbers(old, new, paths, err) || drop_orphans(new, r, err) ||
-	    repair_settle_jobs(new, r, err) ||
-	    repair_keep_identity(new, paths, &r->identity, err) ||
-	    repair_run(new, "COMMIT", err))
+	if (rc || store_number_past_leftovers(new, paths, err) || drop_orphans(new, r, err) ||
+	    settle_jobs(new, r, err) || keep_identity(new, paths, &r->identity, err) ||
+	    run(new, "COMMIT", err))
 		return -1;
 	rc = store_check(new, &faults, err);
 	if (rc == 0 && faults.count)

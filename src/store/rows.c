@@ -1,5 +1,4 @@
 /* rows.c - statements from the tables of columns. */
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,21 +15,6 @@ static void add_name(struct text *sql, const struct column_walk *w)
 	text_add(sql, w->column->field.name);
 }
 
-/* "runs.id, runs.job_id": other tables of the query may have columns of these names, too. */
-static void add_selected(struct text *sql, struct column_walk w)
-{
-	for (const char *separator = ""; column_next(&w); separator = ", ") {
-		const char *owner = w.table->parts[w.part].owner;
-
-		text_add(sql, separator);
-		if (!(w.column_flags & COLUMN_COMPUTED)) {
-			text_add(sql, owner ? owner : w.table->name);
-			text_add(sql, ".");
-		}
-		add_name(sql, &w);
-	}
-}
-
 /* "a = ?, b = ?, c = ?" if that comes after each name. */
 static void add_names(struct text *sql, struct column_walk w, const char *after)
 {
@@ -41,31 +25,31 @@ static void add_names(struct text *sql, struct column_walk w, const char *after)
 	}
 }
 
-static struct column_walk walk(struct row_columns columns)
+struct column_walk row_walk(struct row_columns columns)
 {
 	return (struct column_walk){
 		.table = columns.table, .flags = columns.flags, .without = columns.without,
 	};
 }
 
-static void add_select(struct text *sql, struct row_columns columns, const char *rest)
-{
-	text_add(sql, "SELECT ");
-	add_selected(sql, walk(columns));
-	text_addf(sql, " FROM %s %s", columns.table->name, rest);
-}
-
-int rows_query(struct store *s, sqlite3_stmt **q, struct err *err, struct row_columns columns,
-	       const char *rest, const char *types, ...)
+/* Selects "runs.id, runs.job_id": other tables of the query may have columns of these names. */
+static int vquery(struct store *s, sqlite3_stmt **q, struct err *err, struct row_columns columns,
+		  const char *rest, const char *types, va_list *ap)
 {
 	struct text sql = TEXT_INIT;
-	va_list ap;
+	struct column_walk w = row_walk(columns);
 	int rc;
 
-	add_select(&sql, columns, rest);
-	va_start(ap, types);
-	rc = sql_vquery(s, q, err, sql.data, types, &ap);
-	va_end(ap);
+	for (const char *before = "SELECT "; column_next(&w); before = ", ") {
+		const char *owner = w.table->parts[w.part].owner;
+
+		text_add(&sql, before);
+		if (!(w.column_flags & COLUMN_COMPUTED))
+			text_addf(&sql, "%s.", owner ? owner : w.table->name);
+		add_name(&sql, &w);
+	}
+	text_addf(&sql, " FROM %s %s", columns.table->name, rest);
+	rc = sql_vquery(s, q, err, sql.data, types, ap);
 	text_release(&sql);
 	return rc;
 }
@@ -98,25 +82,13 @@ static int bind_text(sqlite3_stmt *q, int i, const struct column_walk *w, const 
 	return sqlite3_bind_text(q, i, value, -1, SQLITE_STATIC);
 }
 
-static int bind_strings(sqlite3_stmt *q, int i, const struct column_walk *w,
-			const struct strings *list)
-{
-	struct text packed = TEXT_INIT;
-	int rc;
-
-	if (list->count == 0 && w->column->field.unknown == FIELD_UNKNOWN_ZERO)
-		return sqlite3_bind_null(q, i);
-	strings_pack(list, &packed);
-	rc = sqlite3_bind_blob64(q, i, packed.data, packed.length, SQLITE_TRANSIENT);
-	text_release(&packed);
-	return rc;
-}
-
 static int bind_field(sqlite3_stmt *q, int i, const struct column_walk *w, const void *row)
 {
 	const void *member = (const char *)row + w->offset;
 	const char *text = member;
-	double number;
+	const struct strings *list = member;
+	struct text packed = TEXT_INIT;
+	int rc;
 
 	switch (w->column->field.type) {
 	case FIELD_INT:
@@ -126,13 +98,17 @@ static int bind_field(sqlite3_stmt *q, int i, const struct column_walk *w, const
 	case FIELD_BOOL: return bind_integer(q, i, w, *(const bool *)member);
 	case FIELD_TEXT: return bind_text(q, i, w, *(char *const *)member);
 	case FIELD_CHARS: return bind_text(q, i, w, *text ? text : NULL);
-	case FIELD_STRINGS: return bind_strings(q, i, w, member);
 	case FIELD_BATCH_SIZE: return bind_integer(q, i, w, configuration_batch_size(member));
+	case FIELD_STRINGS: break;
 	case FIELD_DOUBLE:
-	case FIELD_NONE: break;
+	case FIELD_NONE: return sqlite3_bind_double(q, i, *(const double *)member);
 	}
-	number = *(const double *)member;
-	return sqlite3_bind_double(q, i, number);
+	if (list->count == 0 && w->column->field.unknown == FIELD_UNKNOWN_ZERO)
+		return sqlite3_bind_null(q, i);
+	strings_pack(list, &packed);
+	rc = sqlite3_bind_blob64(q, i, packed.data, packed.length, SQLITE_TRANSIENT);
+	text_release(&packed);
+	return rc;
 }
 
 int row_parse_name(const struct field_names *list, const char *name)
@@ -193,25 +169,41 @@ static void read_field(sqlite3_stmt *q, int i, const struct column_walk *w, void
 
 void rows_read(sqlite3_stmt *q, struct row_columns columns, void *row)
 {
-	struct column_walk w = walk(columns);
+	struct column_walk w = row_walk(columns);
 
 	for (int i = 0; column_next(&w); i++)
 		read_field(q, i, &w, row);
 }
 
+void rows_release(const struct store_table *table, void *rows, int n)
+{
+	for (int i = 0; i < n; i++)
+		row_release(table, (char *)rows + (size_t)i * table->size);
+	free(rows);
+}
+
+int rows_query(struct store *s, sqlite3_stmt **q, struct err *err, struct row_columns columns,
+	       const char *rest, const char *types, ...)
+{
+	va_list ap;
+	int rc;
+
+	va_start(ap, types);
+	rc = vquery(s, q, err, columns, rest, types, &ap);
+	va_end(ap);
+	return rc;
+}
+
 int rows_get(struct store *s, struct row_columns columns, void *row, struct err *err,
 	     const char *rest, const char *types, ...)
 {
-	struct text sql = TEXT_INIT;
 	sqlite3_stmt *q;
 	va_list ap;
 	int rc;
 
-	add_select(&sql, columns, rest);
 	va_start(ap, types);
-	rc = sql_vquery(s, &q, err, sql.data, types, &ap);
+	rc = vquery(s, &q, err, columns, rest, types, &ap);
 	va_end(ap);
-	text_release(&sql);
 	if (rc)
 		return -1;
 	rc = sql_row(s, q, err);
@@ -221,50 +213,49 @@ int rows_get(struct store *s, struct row_columns columns, void *row, struct err 
 	return rc;
 }
 
-/* Lists the columns, so that many rows are read without a walk for each row. */
-static struct column_walk *list_of(struct row_columns columns, int *n)
+int rows_list(struct store *s, struct row_columns columns, const void *initial, void *list,
+	      struct err *err, const char *rest, const char *types, ...)
 {
-	struct column_walk *list = NULL;
+	struct rows {
+		void *items;
+		int count;
+	} all = { NULL, 0 };
+	const size_t list_size = offsetof(struct rows, count) + sizeof(int);
+	size_t size = columns.table->size;
+	struct column_walk *walks = NULL;	/* so that no row is read by a walk of its own */
+	char *first, *row;
+	sqlite3_stmt *q;
+	va_list ap;
+	int n = 0, rc;
 
-	*n = 0;
-	for (struct column_walk w = walk(columns); column_next(&w); list[(*n)++] = w)
-		list = xgrow(list, *n, sizeof(*list));
-	return list;
-}
-
-static void *first_row(const struct store_table *table, const void *initial)
-{
-	void *row = xcalloc(1, table->size);
-
+	memcpy(list, &all, list_size);
+	va_start(ap, types);
+	rc = vquery(s, &q, err, columns, rest, types, &ap);
+	va_end(ap);
+	if (rc)
+		return -1;
+	first = xcalloc(1, size);
 	if (initial)
-		memcpy(row, initial, table->size);
+		memcpy(first, initial, size);
 	else
-		row_init(table, row);
-	return row;
-}
-
-struct read_rows rows_read_all(struct store *s, sqlite3_stmt *q, struct row_columns columns,
-			       const void *initial, struct err *err)
-{
-	const struct store_table *table = columns.table;
-	int n;
-	struct column_walk *list = list_of(columns, &n);
-	void *first = first_row(table, initial);
-	struct read_rows all = { .items = NULL };
-
-	while ((all.rc = sql_row(s, q, err)) == 1) {
-		char *row;
-
-		all.items = xgrow(all.items, all.count, table->size);
-		row = (char *)all.items + (size_t)all.count++ * table->size;
-		memcpy(row, first, table->size);
+		row_init(columns.table, first);
+	for (struct column_walk w = row_walk(columns); column_next(&w); walks[n++] = w)
+		walks = xgrow(walks, n, sizeof(*walks));
+	while ((rc = sql_row(s, q, err)) == 1) {
+		all.items = xgrow(all.items, all.count, size);
+		row = (char *)all.items + (size_t)all.count++ * size;
+		memcpy(row, first, size);
 		for (int i = 0; i < n; i++)
-			read_field(q, i, &list[i], row);
+			read_field(q, i, &walks[i], row);
 	}
 	sql_done(q);
 	free(first);
-	free(list);
-	return all;
+	free(walks);
+	if (rc == 0)
+		memcpy(list, &all, list_size);
+	else
+		rows_release(columns.table, all.items, all.count);
+	return rc;
 }
 
 /* Runs the statement with the columns bound in their order and, unless id is 0, the id last. */
@@ -332,9 +323,9 @@ int rows_update(struct store *s, struct row_columns columns, const void *row, in
 	int rc;
 
 	text_addf(&sql, "UPDATE %s SET ", columns.table->name);
-	add_names(&sql, walk(columns), " = ?");
+	add_names(&sql, row_walk(columns), " = ?");
 	text_addf(&sql, " WHERE id = ? AND %s", condition);
-	rc = run_bound(s, sql.data, walk(columns), row, id, err);
+	rc = run_bound(s, sql.data, row_walk(columns), row, id, err);
 	text_release(&sql);
 	return rc ? -1 : sqlite3_changes(s->db);
 }

@@ -26,19 +26,18 @@ void rows_read(sqlite3_stmt *q, struct row_columns columns, void *row);
 int rows_get(struct store *s, struct row_columns columns, void *row, struct err *err,
 	     const char *rest, const char *types, ...);
 
+struct column_walk row_walk(struct row_columns columns);
 /* The value that a name stands for; that of the batch size, after the other columns. */
 int row_parse_name(const struct field_names *list, const char *name);
 void row_read_batch_size(int64_t batch_size, const struct column_walk *w, struct configuration *c);
 
-/* All rows of a query of these columns; the query is ended. Each row begins as a copy of initial
- * (NULL: zeros, and row_init). The caller frees the items, also if rc is -1. */
-struct read_rows {
-	void *items;
-	int count;
-	int rc;			/* 0, or -1 with *err */
-};
-struct read_rows rows_read_all(struct store *s, sqlite3_stmt *q, struct row_columns columns,
-			       const void *initial, struct err *err);
+/* Reads all rows of such a query into a list: a struct of an array of rows and their number, an
+ * int. Each row begins as a copy of initial (NULL: zeros, and row_init). The caller frees the items
+ * and their texts. Returns 0; -1: *err is set, and the list is empty. */
+int rows_list(struct store *s, struct row_columns columns, const void *initial, void *list,
+	      struct err *err, const char *rest, const char *types, ...);
+/* Frees rows, and the texts and lists in them. */
+void rows_release(const struct store_table *table, void *rows, int n);
 
 /* Adds a row with all columns, except those that SQLite sets. */
 int rows_insert(struct store *s, const struct store_table *table, const void *row, struct err *err);

@@ -25,43 +25,17 @@ static const struct part {
 	{ "run_devices", "run_id = ?1" },
 };
 
-/* The columns of a table of the part. The whole store, of an older pollux once, may have others. */
-static char *columns_of(struct store *part, const char *table, struct err *err)
-{
-	char *columns = NULL;
-	sqlite3_stmt *q;
-
-	if (sql_query(part, &q, err, "SELECT group_concat(name, ', ') FROM pragma_table_info(?)",
-		      "t", table))
-		return NULL;
-	if (sql_row(part, q, err) == 1)
-		columns = sql_text(q, 0);
-	sql_done(q);
-	return columns;
-}
-
-static int put_row(struct store *part, sqlite3_stmt *row, const char *insert, struct err *err)
-{
-	sqlite3_stmt *q;
-	int rc = sql_query(part, &q, err, insert, "");
-
-	for (int i = 0; rc == 0 && i < sqlite3_column_count(row); i++)
-		sqlite3_bind_value(q, i + 1, sqlite3_column_value(row, i));
-	if (rc == 0)
-		rc = sql_row(part, q, err);
-	sql_done(q);
-	return rc;
-}
-
+/* The columns are those of the part: the whole store, of an older pollux once, may have others. */
 static int copy_rows(struct store *s, struct store *part, const struct part *p, int64_t run_id,
 		     struct err *err)
 {
-	char *columns = columns_of(part, p->table, err), *select;
 	struct text insert = TEXT_INIT;
-	sqlite3_stmt *q;
+	char *columns, *select;
+	sqlite3_stmt *q, *put = NULL;
 	int rc;
 
-	if (!columns)
+	if (sql_get(part, err, "SELECT group_concat(name, ', ') FROM pragma_table_info(?)", "t<t",
+		    &columns, p->table))
 		return -1;
 	select = xasprintf("SELECT %s FROM %s WHERE %s", columns, p->table, p->condition);
 	rc = sql_query(s, &q, err, select, "i", run_id);
@@ -69,8 +43,14 @@ static int copy_rows(struct store *s, struct store *part, const struct part *p, 
 	for (int i = 0; rc == 0 && i < sqlite3_column_count(q); i++)
 		text_add(&insert, i ? ", ?" : "?");
 	text_add(&insert, ")");
-	while (rc == 0 && (rc = sql_row(s, q, err)) == 1)
-		rc = put_row(part, q, insert.data, err);
+	while (rc == 0 && (rc = sql_row(s, q, err)) == 1) {
+		rc = sql_query(part, &put, err, insert.data, "");
+		for (int i = 0; rc == 0 && i < sqlite3_column_count(q); i++)
+			sqlite3_bind_value(put, i + 1, sqlite3_column_value(q, i));
+		if (rc == 0)
+			rc = sql_row(part, put, err);
+		sql_done(put);
+	}
 	sql_done(q);
 	text_release(&insert);
 	free(select);
@@ -78,26 +58,10 @@ static int copy_rows(struct store *s, struct store *part, const struct part *p, 
 	return rc;
 }
 
-static int add_content(struct store *part, struct text *content, struct err *err)
-{
-	sqlite3_int64 n = 0;
-	unsigned char *bytes;
-	char sql[128];
-
-	sqlite3_snprintf(sizeof(sql), sql, "PRAGMA application_id = %d; PRAGMA user_version = %d",
-			 STORE_APPLICATION_ID, schema_version());
-	if (sqlite3_exec(part->db, sql, NULL, NULL, NULL) != SQLITE_OK)
-		return sql_error(part, err, "make a part of");
-	bytes = sqlite3_serialize(part->db, "main", &n, 0);
-	if (!bytes)
-		return err_set(err, EX_OSERR, "no memory for a part of the store");
-	text_add_bytes(content, bytes, (size_t)n);
-	sqlite3_free(bytes);
-	return 0;
-}
-
 int store_run_rows(struct store *s, int64_t run_id, struct text *content, struct err *err)
 {
+	sqlite3_int64 n = 0;
+	unsigned char *bytes = NULL;
 	struct store part;
 	int rc = 0;
 
@@ -106,37 +70,35 @@ int store_run_rows(struct store *s, int64_t run_id, struct text *content, struct
 	for (size_t i = 0; rc == 0 && i < sizeof(parts) / sizeof(parts[0]); i++)
 		rc = copy_rows(s, &part, &parts[i], run_id, err);
 	if (rc == 0)
-		rc = add_content(&part, content, err);
-	schema_forget(&part);
+		bytes = sqlite3_serialize(part.db, "main", &n, 0);
+	if (bytes)
+		text_add_bytes(content, bytes, (size_t)n);
+	else if (rc == 0)
+		rc = err_set(err, EX_OSERR, "no memory for a part of the store");
+	sqlite3_free(bytes);
+	sql_close(&part);
 	return rc;
-}
-
-static int take_old(struct store *s, const char *content, size_t n, struct err *err)
-{
-	struct taken taken;
-
-	if (store_begin(s, err))
-		return -1;
-	taken = old_journal_take(s, 0, content, n, err);
-	if (taken.found != JOURNAL_WHOLE)
-		taken.rc = err_set(err, EX_DATAERR, "the rows of the run are malformed");
-	if (taken.rc == 0)
-		return store_commit(s, err);
-	store_rollback(s);
-	return -1;
 }
 
 int store_open_rows(struct store *s, const struct paths *paths, const char *content, size_t n,
 		    struct err *err)
 {
 	bool is_old = n > 1 && !memcmp(content, "J ", 2);
+	struct taken taken;
 
 	if (!is_old && file_replace(paths->store, content, n, err))
 		return -1;
 	if (store_open(s, paths, STORE_WRITE, err))
 		return -1;
-	if (!is_old || take_old(s, content, n, err) == 0)
+	if (!is_old)
 		return 0;
+	if (store_begin(s, err) == 0) {
+		taken = old_journal_take(s, 0, content, n, err);
+		if (taken.found != JOURNAL_WHOLE)
+			taken.rc = err_set(err, EX_DATAERR, "the rows of the run are malformed");
+		if (store_finish(s, taken.rc, err) == 0)
+			return 0;
+	}
 	store_close(s);
 	return -1;
 }

@@ -18,6 +18,8 @@
 #include "sql.h"
 
 #define VERSION 46
+#define STAMP "PRAGMA application_id = " SQL_NUMBER(STORE_APPLICATION_ID) ";" \
+	"PRAGMA user_version = " SQL_NUMBER(VERSION) ";"
 
 const char schema_text[] =
 	/* --- jobs --- */
@@ -342,7 +344,8 @@ const char schema_text[] =
 	") STRICT;"
 	/* The settings of the last pass that a person or cron ran. Passes that supervisors run use
 	 * them. */
-	"CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;";
+	"CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;"
+	STAMP;
 
 /* --- older stores --- */
 
@@ -393,33 +396,24 @@ int schema_fresh(struct store *fresh, struct err *err)
 		return 0;
 	err_set(err, EX_OSERR, "cannot make a store to compare with: %s",
 		sqlite3_errmsg(fresh->db));
-	schema_forget(fresh);
+	sql_close(fresh);
 	return -1;
 }
 
-void schema_forget(struct store *fresh)
-{
-	sql_forget(fresh);
-	sqlite3_close(fresh->db);
-	fresh->db = NULL;
-}
-
-/* Adds to the script the statements of the query's rows (its SQL, and what tells whether the store
- * has it already). */
-static int add_missing(struct store *s, struct store *fresh, const char *list,
-		       const char *question, struct text *script, struct err *err)
+int schema_compare(struct store *one, struct store *other, const char *list, const char *question,
+		   struct strings *found, struct err *err)
 {
 	sqlite3_stmt *q;
-	int64_t has;
-	int rc = sql_query(fresh, &q, err, list, "");
+	bool has;
+	int rc = sql_query(one, &q, err, list, "");
 
-	while (rc == 0 && (rc = sql_row(fresh, q, err)) == 1) {
-		char *sql = sql_text(q, 0), *of = sql_text(q, 1), *name = sql_text(q, 2);
+	while (rc == 0 && (rc = sql_row(one, q, err)) == 1) {
+		char *text = sql_text(q, 0), *of = sql_text(q, 1), *name = sql_text(q, 2);
 
-		rc = sql_ask(s, &has, err, question, "tt", of, name);
+		rc = sql_get(other, err, question, "b<tt", &has, of, name);
 		if (rc == 0 && !has)
-			text_addf(script, "%s;", sql);
-		free(sql);
+			strings_add(found, text);
+		free(text);
 		free(of);
 		free(name);
 	}
@@ -427,47 +421,36 @@ static int add_missing(struct store *s, struct store *fresh, const char *list,
 	return rc;
 }
 
-/* Adds the SQL that makes of the store what a new one is, as far as something is missing. */
-static int missing(struct store *s, struct text *script, struct err *err)
-{
-	struct store fresh;
-	int rc;
-
-	if (schema_fresh(&fresh, err))
-		return -1;
-	rc = add_missing(s, &fresh, "SELECT 'ALTER TABLE ' || t.name || ' ADD COLUMN ' || c.name"
-			 " || ' ' || c.type || iif(c.\"notnull\", ' NOT NULL', '')"
-			 " || coalesce(' DEFAULT ' || c.dflt_value, ''), t.name, c.name"
-			 " FROM sqlite_schema AS t, pragma_table_info(t.name) AS c"
-			 " WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite_%'"
-			 " ORDER BY t.rowid, c.cid",
-			 "SELECT NOT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = ?1)"
-			 " OR EXISTS (SELECT 1 FROM pragma_table_info(?1) WHERE name = ?2)",
-			 script, err) ||
-	     add_missing(s, &fresh, "SELECT sql, '', name FROM sqlite_schema"
-			 " WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' ORDER BY rowid",
-			 "SELECT count(*) FROM sqlite_schema WHERE ?1 = '' AND name = ?2", script,
-			 err);
-	schema_forget(&fresh);
-	return rc ? -1 : 0;
-}
-
-static int run(struct store *s, const char *sql, struct err *err)
-{
-	if (sqlite3_exec(s->db, sql, NULL, NULL, NULL) == SQLITE_OK)
-		return 0;
-	return sql_error(s, err, "bring the store up to date");
-}
-
 int schema_bring_up(struct store *s, int version, struct err *err)
 {
-	struct text script = TEXT_INIT;
-	int rc = 0;
+	struct strings script = { 0 };
+	struct store fresh;
+	int rc = SQLITE_OK;
 
-	for (size_t i = 0; rc == 0 && i < sizeof(changes) / sizeof(changes[0]); i++)
+	for (size_t i = 0; rc == SQLITE_OK && i < sizeof(changes) / sizeof(changes[0]); i++)
 		if (changes[i].version > version)
-			rc = run(s, changes[i].sql, err);
-	rc = rc || missing(s, &script, err) || run(s, script.data, err);
-	text_release(&script);
-	return rc ? -1 : 0;
+			rc = sqlite3_exec(s->db, changes[i].sql, NULL, NULL, NULL);
+	if (rc != SQLITE_OK)
+		return sql_error(s, err, "bring the store up to date");
+	if (schema_fresh(&fresh, err))
+		return -1;
+	rc = schema_compare(&fresh, s, "SELECT 'ALTER TABLE ' || t.name || ' ADD COLUMN ' || c.name"
+			    " || ' ' || c.type || iif(c.\"notnull\", ' NOT NULL', '')"
+			    " || coalesce(' DEFAULT ' || c.dflt_value, ''), t.name, c.name"
+			    " FROM sqlite_schema AS t, pragma_table_info(t.name) AS c"
+			    " WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite_%'"
+			    " ORDER BY t.rowid, c.cid",
+			    "SELECT NOT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = ?1)"
+			    " OR EXISTS (SELECT 1 FROM pragma_table_info(?1) WHERE name = ?2)",
+			    &script, err) ||
+	     schema_compare(&fresh, s, "SELECT sql, '', name FROM sqlite_schema"
+			    " WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' ORDER BY rowid",
+			    SCHEMA_HAS_NAME, &script, err) ? -1 : 0;
+	strings_add(&script, STAMP);
+	for (size_t i = 0; rc == 0 && i < script.count; i++)
+		if (sqlite3_exec(s->db, script.items[i], NULL, NULL, NULL) != SQLITE_OK)
+			rc = sql_error(s, err, "bring the store up to date");
+	sql_close(&fresh);
+	strings_release(&script);
+	return rc;
 }

@@ -1,9 +1,12 @@
 /* sql.c - prepare, bind, step; and SQLite's errors in our words. */
 #include <errno.h>
+#include <math.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "database.h"
 #include "pollux/mem.h"
@@ -11,7 +14,7 @@
 
 static int exit_status_of(int code)
 {
-	switch (code & 0xff) {
+	switch (code) {
 	case SQLITE_BUSY:
 	case SQLITE_LOCKED:
 	case SQLITE_PROTOCOL:
@@ -34,31 +37,16 @@ static int exit_status_of(int code)
 	}
 }
 
-/* Adds the reason. SQLite says "locking protocol" if it waited for a process that opens the
- * store. */
-static void add_why(struct store *s, const char *file, struct text *t)
-{
-	int code = sqlite3_extended_errcode(s->db) & 0xff;
-	bool locked = code == SQLITE_BUSY || code == SQLITE_PROTOCOL;
-	int why = code == SQLITE_IOERR ? sqlite3_system_errno(s->db) : 0;
+static const char *const suffixes[] = { "", "-wal", "-shm", "-journal" };
+#define N_SUFFIXES (sizeof(suffixes) / sizeof(suffixes[0]))
 
-	text_add(t, locked ? "database is locked" : sqlite3_errmsg(s->db));
-	if (why == EFBIG)
-		text_add(t, ": the file would grow beyond the limit that 'ulimit -f' shows");
-	else if (why)
-		text_addf(t, ": %s", strerror(why));
-	if (locked && file)
-		store_holder_add(file, t);
-}
-
-/* The file, and those that SQLite keeps beside what a link leads to. */
-static int check_kind(const char *path, struct err *err)
+/* Looks at the file, and at those that SQLite keeps beside what a link leads to. */
+int sql_open(const char *path, int flags, sqlite3 **db, struct err *err)
 {
-	static const char *const suffixes[] = { "", "-wal", "-shm", "-journal" };
 	char *target = realpath(path, NULL);
 	int rc = 0;
 
-	for (size_t i = 0; rc == 0 && i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+	for (size_t i = 0; rc == 0 && i < N_SUFFIXES; i++) {
 		char *file = xasprintf("%s%s", target ? target : path, suffixes[i]);
 		struct stat st;
 
@@ -68,27 +56,39 @@ static int check_kind(const char *path, struct err *err)
 		free(file);
 	}
 	free(target);
+	if (rc == 0 && sqlite3_open_v2(path, db, flags, NULL) != SQLITE_OK)
+		rc = err_set(err, EX_CANTCREAT, "cannot open the store '%s': %s", path,
+			     sqlite3_errmsg(*db));
 	return rc;
 }
 
-int sql_open(const char *path, int flags, sqlite3 **db, struct err *err)
+void sql_remove(const char *path, bool itself)
 {
-	if (check_kind(path, err))
-		return -1;
-	if (sqlite3_open_v2(path, db, flags, NULL) == SQLITE_OK)
-		return 0;
-	return err_set(err, EX_CANTCREAT, "cannot open the store '%s': %s", path,
-		       sqlite3_errmsg(*db));
+	for (size_t i = itself ? 0 : 1; i < N_SUFFIXES; i++) {
+		char *file = xasprintf("%s%s", path, suffixes[i]);
+
+		unlink(file);
+		free(file);
+	}
 }
 
+/* SQLite says "locking protocol" if it waited for a process that opens the store. */
 int sql_error(struct store *s, struct err *err, const char *what)
 {
 	const char *file = sqlite3_db_filename(s->db, "main");
-	int status = exit_status_of(sqlite3_extended_errcode(s->db));
+	int code = sqlite3_extended_errcode(s->db) & 0xff;
+	bool locked = code == SQLITE_BUSY || code == SQLITE_PROTOCOL;
+	int number = code == SQLITE_IOERR ? sqlite3_system_errno(s->db) : 0;
 	struct text why = TEXT_INIT;
 
-	add_why(s, file, &why);
-	err_set(err, status, "cannot %s '%s': %s", what, file ? file : "?", why.data);
+	text_add(&why, locked ? "database is locked" : sqlite3_errmsg(s->db));
+	if (number == EFBIG)
+		text_add(&why, ": the file would grow beyond the limit that 'ulimit -f' shows");
+	else if (number)
+		text_addf(&why, ": %s", strerror(number));
+	if (locked && file)
+		store_holder_add(file, &why);
+	err_set(err, exit_status_of(code), "cannot %s '%s': %s", what, file ? file : "?", why.data);
 	text_release(&why);
 	return -1;
 }
@@ -117,25 +117,16 @@ static int bind_one(sqlite3_stmt *q, int i, char type, va_list *ap)
 	}
 }
 
-/* Finds a statement with this text that sql_done put back. Statements are used again, because a
- * pass asks the same of each of a thousand workloads, and half of the time would go into parsing.
- * NULL: there is none, or it is in use. */
-static sqlite3_stmt *find_prepared(struct store *s, const char *sql)
-{
-	sqlite3_stmt *q = NULL;
-
-	while ((q = sqlite3_next_stmt(s->db, q)))
-		if (!sqlite3_stmt_busy(q) && !strcmp(sqlite3_sql(q), sql))
-			return q;
-	return NULL;
-}
-
+/* Statements with the text that sql_done put back are used again: a pass asks the same of each of a
+ * thousand workloads, and half of the time would go into parsing. */
 int sql_vquery(struct store *s, sqlite3_stmt **q, struct err *err, const char *sql,
 	       const char *types, va_list *ap)
 {
 	int rc = SQLITE_OK;
 
-	*q = find_prepared(s, sql);
+	for (*q = NULL; (*q = sqlite3_next_stmt(s->db, *q));)
+		if (!sqlite3_stmt_busy(*q) && !strcmp(sqlite3_sql(*q), sql))
+			break;
 	if (!*q)
 		rc = sqlite3_prepare_v2(s->db, sql, -1, q, NULL);
 	for (int i = 0; rc == SQLITE_OK && types[i]; i++)
@@ -176,6 +167,13 @@ void sql_forget(struct store *s)
 		sqlite3_finalize(q);
 }
 
+void sql_close(struct store *s)
+{
+	sql_forget(s);
+	sqlite3_close(s->db);
+	s->db = NULL;
+}
+
 int sql_row(struct store *s, sqlite3_stmt *q, struct err *err)
 {
 	int rc = sqlite3_step(q);
@@ -191,7 +189,8 @@ int sql_row(struct store *s, sqlite3_stmt *q, struct err *err)
 	}
 }
 
-int sql_run(struct store *s, int *changed, struct err *err, const char *sql, const char *types, ...)
+int sql_run(struct store *s, int *changed, struct err *err, const char *sql, const char *types,
+	    ...)
 {
 	sqlite3_stmt *q;
 	va_list ap;
@@ -210,24 +209,79 @@ int sql_run(struct store *s, int *changed, struct err *err, const char *sql, con
 	return rc;
 }
 
-int sql_ask(struct store *s, int64_t *answer, struct err *err, const char *sql, const char *types,
-	    ...)
+void sql_chars(sqlite3_stmt *q, int column, char *to, size_t size)
+{
+	const char *text = (const char *)sqlite3_column_text(q, column);
+
+	snprintf(to, size, "%s", text ? text : "");
+}
+
+/* Puts a column of the row (q NULL: what NULL gives) to where the next argument points. */
+static void put_result(sqlite3_stmt *q, int i, char type, va_list *ap)
+{
+	struct strings *list;
+	char *chars;
+	size_t size;
+
+	switch (type) {
+	case 'd': *va_arg(*ap, double *) = q ? sql_double(q, i) : (double)NAN; break;
+	case 'i': *va_arg(*ap, int64_t *) = q ? sql_int(q, i, 0) : 0; break;
+	case 'n': *va_arg(*ap, int *) = q ? (int)sql_int(q, i, 0) : 0; break;
+	case 'b': *va_arg(*ap, bool *) = q && sql_int(q, i, 0); break;
+	case 't': *va_arg(*ap, char **) = q ? sql_text_or_null(q, i) : NULL; break;
+	case 's':
+		list = va_arg(*ap, struct strings *);
+		if (q)
+			strings_unpack(list, sqlite3_column_blob(q, i),
+				       (size_t)sqlite3_column_bytes(q, i));
+		break;
+	default:
+		chars = va_arg(*ap, char *);
+		size = va_arg(*ap, size_t);
+		if (q)
+			sql_chars(q, i, chars, size);
+		else
+			chars[0] = '\0';
+		break;
+	}
+}
+
+int sql_get(struct store *s, struct err *err, const char *sql, const char *types, ...)
+{
+	int n = (int)strcspn(types, "<"), rc;
+	sqlite3_stmt *q;
+	va_list ap, results;
+
+	va_start(ap, types);
+	va_copy(results, ap);
+	for (int i = 0; i < n; i++)
+		put_result(NULL, i, types[i], &ap);
+	rc = sql_vquery(s, &q, err, sql, types + n + 1, &ap) ? -1 : sql_row(s, q, err);
+	for (int i = 0; rc == 1 && i < n; i++)
+		put_result(q, i, types[i], &results);
+	va_end(results);
+	va_end(ap);
+	sql_done(q);
+	return rc < 0 ? -1 : 0;
+}
+
+int sql_ids(struct store *s, struct id_list *ids, struct err *err, const char *sql,
+	    const char *types, ...)
 {
 	sqlite3_stmt *q;
 	va_list ap;
 	int rc;
 
-	*answer = 0;
+	*ids = (struct id_list){ 0 };
 	va_start(ap, types);
 	rc = sql_vquery(s, &q, err, sql, types, &ap);
 	va_end(ap);
-	if (rc)
-		return -1;
-	rc = sql_row(s, q, err);
-	if (rc == 1)
-		*answer = sqlite3_column_int64(q, 0);
+	while (rc == 0 && (rc = sql_row(s, q, err)) == 1) {
+		id_list_add(ids, sql_int(q, 0, 0));
+		rc = 0;
+	}
 	sql_done(q);
-	return rc < 0 ? -1 : 0;
+	return rc;
 }
 
 char *sql_text_or_null(sqlite3_stmt *q, int column)

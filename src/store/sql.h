@@ -13,11 +13,15 @@
 #include <sqlite3.h>
 #include <stdarg.h>
 
+#include "pollux/store_jobs.h"
 #include "pollux/store_measurements.h"
 
 /* Opens a file of SQLite; *db is to be closed, also after an error. Refuses a FIFO, a device and a
  * directory in its place, or in that of its journals: SQLite would wait there for ever. */
 int sql_open(const char *path, int flags, sqlite3 **db, struct err *err);
+
+/* Removes what SQLite keeps beside the file at path, and the file itself. */
+void sql_remove(const char *path, bool itself);
 
 /* Fill *err from the connection's last error: "cannot WHAT: ...". Returns -1. */
 int sql_error(struct store *s, struct err *err, const char *what);
@@ -33,14 +37,17 @@ int sql_query(struct store *s, sqlite3_stmt **q, struct err *err, const char *sq
 	      ...);
 int sql_vquery(struct store *s, sqlite3_stmt **q, struct err *err, const char *sql,
 	       const char *types, va_list *ap);
-/* *answer: the first value of the first row; 0 if there is no row, or the value is NULL. */
-int sql_ask(struct store *s, int64_t *answer, struct err *err, const char *sql, const char *types,
-	    ...);
+/* Reads the first row of a query. types: a letter for each column, '<', and those of the values
+ * that are bound. The arguments are in this order; a column goes to where its argument points:
+ *	i int64_t	n int	b bool	d double	t char *, owned	c char *, size_t
+ *	s struct strings, which is empty
+ * NULL gives 0, false, NaN, NULL and ""; and so does a row that is not there, or an error. */
+int sql_get(struct store *s, struct err *err, const char *sql, const char *types, ...);
 int sql_row(struct store *s, sqlite3_stmt *q, struct err *err);	/* 1 a row, 0 no more, -1 */
 /* keeps the statement for another query of the same text; NULL is harmless */
 void sql_done(sqlite3_stmt *q);
-/* all that were prepared, before the connection is closed */
-void sql_forget(struct store *s);
+void sql_forget(struct store *s);	/* all statements that were prepared */
+void sql_close(struct store *s);	/* also where it was not opened */
 
 /* The newest STORE_RUNS_MAX runs of a workload. Only the end of an index is read for them. Rows of
  * other tables are found by IN: SQLite takes them in order, so that a LIMIT ends the search without
@@ -57,6 +64,12 @@ void sql_forget(struct store *s);
 	name " > " workload " || char(31) AND " name " < " workload " || char(32)"
 #define SQL_BASE(name) "iif(instr(" name ", char(31)), substr(" name ", 1, instr(" name \
 	", char(31)) - 1), " name ")"
+
+/* Copies the text, cut to the size; "" for NULL. */
+void sql_chars(sqlite3_stmt *q, int column, char *to, size_t size);
+/* Adds the first column of all rows to the list, which is empty before. */
+int sql_ids(struct store *s, struct id_list *ids, struct err *err, const char *sql,
+	    const char *types, ...);
 
 char *sql_text(sqlite3_stmt *q, int column);		/* a copy; "" for NULL */
 char *sql_text_or_null(sqlite3_stmt *q, int column);

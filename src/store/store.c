@@ -22,12 +22,12 @@ static int check_identity(struct store *s, const char *path, int64_t *version, s
 {
 	int64_t application, tables = 0;
 
-	if (sql_ask(s, &application, err, "PRAGMA application_id", "") ||
-	    sql_ask(s, version, err, "PRAGMA user_version", ""))
+	if (sql_get(s, err, "PRAGMA application_id", "i<", &application) ||
+	    sql_get(s, err, "PRAGMA user_version", "i<", version))
 		return -1;
 	if (application != STORE_APPLICATION_ID &&
-	    (sql_ask(s, &tables, err, "SELECT count(*) FROM sqlite_schema", "") ||
-	     sql_ask(s, &application, err, "PRAGMA application_id", "")))
+	    (sql_get(s, err, "SELECT count(*) FROM sqlite_schema", "i<", &tables) ||
+	     sql_get(s, err, "PRAGMA application_id", "i<", &application)))
 		return -1;
 	if (tables && application != STORE_APPLICATION_ID)
 		return err_set(err, EX_DATAERR, "'%s' is a SQLite file, but not a pollux store",
@@ -60,52 +60,24 @@ static int use_wal(struct store *s, struct err *err)
 	return 0;
 }
 
-/* A store gets its identity before anybody can make a backup: the backup has the same. */
-static int set_identity(struct store *s, struct err *err)
-{
-	char *id = NULL;
-	int rc = store_identity(s, &id, err);
-
-	free(id);
-	return rc;
-}
-
-/* All in one transaction; a second process that wants to migrate waits and finds it done. */
+/* All in one transaction; a second process that wants to migrate waits and finds it done. A store
+ * gets its identity before anybody can make a backup: the backup has the same. */
 static int migrate(struct store *s, const struct paths *paths, struct err *err)
 {
-	char sql[128];
+	char *id = NULL;
 	int64_t version;
+	int rc;
 
-	sqlite3_snprintf(sizeof(sql), sql, "PRAGMA application_id = %d; PRAGMA user_version = %d",
-			 STORE_APPLICATION_ID, schema_version());
 	if (use_wal(s, err) || store_begin(s, err))
 		return -1;
-	if (check_identity(s, paths->store, &version, err) ||
-	    (version == 0 && run_script(s, schema_text, err)) ||
-	    (version > 0 && version < schema_version() && schema_bring_up(s, (int)version, err)) ||
-	    set_identity(s, err) ||
-	    (version == 0 && store_number_past_leftovers(s, paths, err)) ||
-	    run_script(s, sql, err)) {
-		store_rollback(s);
-		return -1;
-	}
-	return store_commit(s, err);
-}
-
-static int open_file(struct store *s, const char *path, enum store_mode mode, struct err *err)
-{
-	int flags = s->is_anothers ? SQLITE_OPEN_READONLY
-		: SQLITE_OPEN_READWRITE | (mode == STORE_READ ? 0 : SQLITE_OPEN_CREATE);
-
-	/* refused after the first connection, and in force by then */
-	sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
-	if (mode == STORE_READ && access(path, R_OK) && errno != ENOENT)
-		return err_set(err, EX_NOPERM, "cannot read the store '%s': %s", path,
-			       strerror(errno));
-	if (sql_open(path, flags, &s->db, err))
-		return -1;
-	sqlite3_extended_result_codes(s->db, 1);
-	return 0;
+	rc = check_identity(s, paths->store, &version, err) ||
+	     (version == 0 && run_script(s, schema_text, err)) ||
+	     (version > 0 && version < schema_version() &&
+	      schema_bring_up(s, (int)version, err)) ||
+	     store_identity(s, &id, err) ||
+	     (version == 0 && store_number_past_leftovers(s, paths, err));
+	free(id);
+	return store_finish(s, rc, err);
 }
 
 /* A supervisor, too, waits as long as a command does while it opens the store: the last process
@@ -113,10 +85,18 @@ static int open_file(struct store *s, const char *path, enum store_mode mode, st
 static int prepare_connection(struct store *s, const struct paths *paths, enum store_mode mode,
 			      struct err *err)
 {
+	int flags = s->is_anothers ? SQLITE_OPEN_READONLY
+		: SQLITE_OPEN_READWRITE | (mode == STORE_READ ? 0 : SQLITE_OPEN_CREATE);
 	int64_t version;
 
-	if (open_file(s, paths->store, mode, err))
+	/* refused after the first connection, and in force by then */
+	sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
+	if (mode == STORE_READ && access(paths->store, R_OK) && errno != ENOENT)
+		return err_set(err, EX_NOPERM, "cannot read the store '%s': %s", paths->store,
+			       strerror(errno));
+	if (sql_open(paths->store, flags, &s->db, err))
 		return -1;
+	sqlite3_extended_result_codes(s->db, 1);
 	store_wait_set(s, STORE_WRITE);
 	if (check_identity(s, paths->store, &version, err))
 		return -1;
@@ -135,22 +115,11 @@ static int prepare_connection(struct store *s, const struct paths *paths, enum s
 	return 0;
 }
 
-static int check_there(const struct paths *paths, struct err *err)
-{
-	bool there;
-
-	if (paths_have_store(paths, &there, err))
-		return -1;
-	if (!there)
-		return err_set(err, EX_NOINPUT, "no store at '%s' yet; 'pollux submit' makes one",
-			       paths->store);
-	return 0;
-}
-
 int store_open(struct store *s, const struct paths *paths, enum store_mode mode, struct err *err)
 {
 	struct stat st;
 	static unsigned n_opened;
+	bool there = true;
 	mode_t old;
 	int rc;
 
@@ -159,8 +128,11 @@ int store_open(struct store *s, const struct paths *paths, enum store_mode mode,
 	s->is_anothers = mode == STORE_READ && stat(paths->dir, &st) == 0 &&
 			 st.st_uid != geteuid();
 	s->opened = ++n_opened;
-	if (mode == STORE_READ ? check_there(paths, err) : paths_create(paths, err))
+	if (mode == STORE_READ ? paths_have_store(paths, &there, err) : paths_create(paths, err))
 		return -1;
+	if (!there)
+		return err_set(err, EX_NOINPUT, "no store at '%s' yet; 'pollux submit' makes one",
+			       paths->store);
 	old = umask(0077);
 	rc = prepare_connection(s, paths, mode, err);
 	umask(old);
@@ -169,26 +141,18 @@ int store_open(struct store *s, const struct paths *paths, enum store_mode mode,
 	return rc;
 }
 
-/* Keeps SQLite from copying the write-ahead log into the file when the last connection is closed,
- * if the log is short. The copy would wait for the disk four times as long as a commit, and the
- * next process reads a short log in less time. */
-static void keep_short_log(struct store *s)
+/* A short write-ahead log is not copied into the file when the last connection is closed: the copy
+ * would wait for the disk four times as long as a commit, and the next process reads a short log in
+ * less time. */
+void store_close(struct store *s)
 {
-	const char *file = sqlite3_db_filename(s->db, "main");
+	const char *file = s->db ? sqlite3_db_filename(s->db, "main") : NULL;
 	struct stat st;
 
 	if (file && *file && stat(sqlite3_filename_wal(file), &st) == 0 &&
 	    st.st_size < LOG_KEPT_BYTES)
 		sqlite3_db_config(s->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
-}
-
-void store_close(struct store *s)
-{
-	if (s->db)
-		keep_short_log(s);
-	sql_forget(s);
-	sqlite3_close(s->db);
-	s->db = NULL;
+	sql_close(s);
 }
 
 bool store_is_there(const struct store *s)
@@ -199,24 +163,19 @@ bool store_is_there(const struct store *s)
 	       SQLITE_OK || !has_moved;
 }
 
-/* True if 'pollux doctor --repair' put another file in the place of the store. Supervisors may go
- * on writing into the old file: a run that outlives its store ends. */
-static bool was_replaced(const struct store *s)
+int store_begin(struct store *s, struct err *err)
 {
 	const char *file = sqlite3_db_filename(s->db, "main");
 
-	return !s->is_observer && file && access(file, F_OK) == 0 && !store_is_there(s);
-}
-
-int store_begin(struct store *s, struct err *err)
-{
 	if (run_script(s, "BEGIN IMMEDIATE", err))
 		return -1;
-	if (!was_replaced(s))
+	/* 'pollux doctor --repair' may have put another file in the place of the store. Supervisors
+	 * may go on writing into the old file: a run that outlives its store ends. */
+	if (s->is_observer || !file || access(file, F_OK) || store_is_there(s))
 		return 0;
 	store_rollback(s);
 	return err_set(err, EX_TEMPFAIL, "another file took the place of the store '%s': try again",
-		       sqlite3_db_filename(s->db, "main"));
+		       file);
 }
 
 int store_begin_read(struct store *s, struct err *err)
@@ -241,6 +200,14 @@ void store_rollback(struct store *s)
 		sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
 }
 
+int store_finish(struct store *s, int rc, struct err *err)
+{
+	if (rc == 0)
+		return store_commit(s, err);
+	store_rollback(s);
+	return -1;
+}
+
 int store_begin_part(struct store *s, struct err *err)
 {
 	return run_script(s, "SAVEPOINT part", err);
@@ -258,5 +225,5 @@ int store_make_durable(struct store *s, struct err *err)
 
 int store_data_version(struct store *s, int64_t *version, struct err *err)
 {
-	return sql_ask(s, version, err, "PRAGMA data_version", "");
+	return sql_get(s, err, "PRAGMA data_version", "i<", version);
 }

@@ -1,6 +1,5 @@
 /* store_aside.c - see store_runs.h. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,13 +43,11 @@ int store_aside_list(struct store *s, struct aside_list *list, struct err *err)
 		return -1;
 	while ((rc = sql_row(s, q, err)) == 1) {
 		struct aside *a;
-		char *device = sql_text(q, 0);
 
 		list->items = xgrow(list->items, list->count, sizeof(*list->items));
 		a = &list->items[list->count++];
-		snprintf(a->device, sizeof(a->device), "%s", device);
+		sql_chars(q, 0, a->device, sizeof(a->device));
 		a->until_s = sql_double(q, 1);
-		free(device);
 	}
 	sql_done(q);
 	if (rc < 0)
@@ -86,18 +83,13 @@ bool run_died_of_cuda(const struct run *run)
 
 int store_aside_forgives(struct store *s, const struct run *run, bool *forgives, struct err *err)
 {
-	int64_t answer = 0;
-
 	*forgives = false;
 	if (!run_died_of_cuda(run))
 		return 0;
-	if (sql_ask(s, &answer, err, "SELECT 1 FROM jobs j WHERE id = ?1 AND profile = 0"
-		    " AND interactive = 0 AND (SELECT count(*) FROM runs WHERE job_id = ?1"
-		    "  AND id <> ?2 AND number > j.forgiven_runs AND" DIED ") < ?3", "iii",
-		    run->job_id, run->id, (int64_t)ASIDE_FORGIVEN))
-		return -1;
-	*forgives = answer;
-	return 0;
+	return sql_get(s, err, "SELECT 1 FROM jobs j WHERE id = ?1 AND profile = 0"
+		       " AND interactive = 0 AND (SELECT count(*) FROM runs WHERE job_id = ?1"
+		       "  AND id <> ?2 AND number > j.forgiven_runs AND" DIED ") < ?3", "b<iii",
+		       forgives, run->job_id, run->id, (int64_t)ASIDE_FORGIVEN);
 }
 
 int store_aside_tell(struct store *s, const struct run *run, struct err *err)

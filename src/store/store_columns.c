@@ -1,5 +1,6 @@
 /* store_columns.c - the columns of a configuration, and of the tables jobs, commands and runs. */
 #include <math.h>
+#include <stdlib.h>
 
 #include "columns.h"
 #include "pollux/declaration.h"
@@ -213,34 +214,24 @@ const struct store_table runs_table = {
 };
 #undef ROW
 
-/* Goes to the next row of a part, with or without a column; false at the end of the part. */
-static bool next_row(struct column_walk *w)
-{
-	const struct table_part *part = &w->table->parts[w->part];
-
-	if (!part->columns || w->i >= part->columns->n)
-		return false;
-	w->column = (const struct store_column *)(const void *)
-		((const char *)part->columns->first + (size_t)w->i++ * part->columns->stride);
-	w->column_flags = w->column->flags | part->flags;
-	w->offset = part->offset + w->column->field.offset;
-	return true;
-}
-
-static bool is_chosen(const struct column_walk *w)
-{
-	unsigned only = w->table->parts[w->part].only;
-
-	return w->column->field.name && (!only || (w->column->flags & only)) &&
-	       !(w->column_flags & w->without) && (!w->flags || (w->column_flags & w->flags));
-}
-
 bool column_next(struct column_walk *w)
 {
-	for (; w->part < TABLE_PARTS; w->part++, w->i = 0)
-		while (next_row(w))
-			if (is_chosen(w))
+	for (; w->part < TABLE_PARTS; w->part++, w->i = 0) {
+		const struct table_part *part = &w->table->parts[w->part];
+
+		while (part->columns && w->i < part->columns->n) {
+			w->column = (const struct store_column *)(const void *)
+				((const char *)part->columns->first +
+				 (size_t)w->i++ * part->columns->stride);
+			w->column_flags = w->column->flags | part->flags;
+			w->offset = part->offset + w->column->field.offset;
+			if (w->column->field.name &&
+			    (!part->only || (w->column->flags & part->only)) &&
+			    !(w->column_flags & w->without) &&
+			    (!w->flags || (w->column_flags & w->flags)))
 				return true;
+		}
+	}
 	return false;
 }
 
@@ -255,5 +246,21 @@ void row_init(const struct store_table *table, void *row)
 			*(double *)member = (double)NAN;
 		else if (w.column->field.unknown == FIELD_UNKNOWN_NEGATIVE)
 			*(int *)member = -1;
+	}
+}
+
+void row_release(const struct store_table *table, void *row)
+{
+	struct column_walk w = { .table = table };
+
+	while (column_next(&w)) {
+		void *member = (char *)row + w.offset;
+
+		if (w.column->field.type == FIELD_STRINGS)
+			strings_release(member);
+		if (w.column->field.type != FIELD_TEXT)
+			continue;
+		free(*(char **)member);
+		*(char **)member = NULL;
 	}
 }

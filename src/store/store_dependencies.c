@@ -1,39 +1,28 @@
 /* store_dependencies.c - which jobs wait for which. */
 #include <stdlib.h>
-#include <string.h>
 
+#include "columns.h"
 #include "job_rows.h"
-#include "pollux/mem.h"
-#include "sql.h"
+#include "rows.h"
 
 const char *const after_rule_names[N_AFTER_RULES] = {
 	[AFTER_END] = "end", [AFTER_OK] = "ok", [AFTER_NOT_OK] = "notok", [AFTER_ANY] = "any",
 };
 
-static int exists(struct store *s, const struct dependency *d, bool *there, struct err *err)
-{
-	int64_t n;
-	int rc = d->after_group_id
-		? sql_ask(s, &n, err, "SELECT EXISTS (SELECT 1 FROM jobs WHERE group_id = ?)", "i",
-			  d->after_group_id)
-		: sql_ask(s, &n, err, "SELECT count(*) FROM jobs WHERE id = ?", "i", d->after_id);
-
-	*there = n > 0;
-	return rc;
-}
-
 int dependencies_exist(struct store *s, const struct dependency_list *after, struct err *err)
 {
 	for (int i = 0; i < after->count; i++) {
 		const struct dependency *d = &after->items[i];
-		long long n = d->after_group_id ? d->after_group_id : d->after_id;
+		int64_t n = d->after_group_id ? d->after_group_id : d->after_id;
 		bool there;
 
-		if (exists(s, d, &there, err))
+		if (sql_get(s, err, d->after_group_id
+			    ? "SELECT EXISTS (SELECT 1 FROM jobs WHERE group_id = ?)"
+			    : "SELECT count(*) FROM jobs WHERE id = ?", "b<i", &there, n))
 			return -1;
 		if (!there)
 			return err_set(err, EX_NOINPUT, "option '--after': no such %s: %lld",
-				       d->after_group_id ? "group" : "job", n);
+				       d->after_group_id ? "group" : "job", (long long)n);
 	}
 	return 0;
 }
@@ -61,14 +50,14 @@ int dependencies_add(struct store *s, int64_t id, const struct dependency_list *
  * through other jobs that have not ended; 0: none. */
 static int find_circle(struct store *s, int64_t id, int64_t *other, struct err *err)
 {
-	return sql_ask(s, other, err,
+	return sql_get(s, err,
 		"SELECT min(first.after_id) FROM dependencies first WHERE first.job_id = ?1"
 		" AND ?1 IN"
 		" (WITH RECURSIVE earlier (id) AS (VALUES (first.after_id) UNION"
 		"  SELECT d.after_id FROM earlier e JOIN jobs j ON j.id = e.id"
 		"   AND j.state IN ('queued', 'held', 'running')"
 		"   JOIN dependencies d ON d.job_id = e.id)"
-		"  SELECT id FROM earlier)", "i", id);
+		"  SELECT id FROM earlier)", "i<i", other, id);
 }
 
 int store_job_set_dependencies(struct store *s, int64_t id, const struct dependency_list *after,
@@ -90,33 +79,25 @@ int store_job_set_dependencies(struct store *s, int64_t id, const struct depende
 
 int store_dependents_cancelled(struct store *s, int64_t id, struct id_list *ids, struct err *err)
 {
-	sqlite3_stmt *q;
-	int rc;
-
-	*ids = (struct id_list){ 0 };
-	if (sql_query(s, &q, err, "WITH RECURSIVE back (id) AS (VALUES (?1) UNION"
-		      " SELECT j.id FROM back b CROSS JOIN jobs a ON a.id = b.id"
-		      "  CROSS JOIN dependencies d ON d.after_id = a.id"
-		      "  CROSS JOIN jobs j ON j.id = d.job_id"
-		      "  WHERE j.state = 'cancelled' AND j.cancelled_for IS NOT NULL"
-		      "  AND ((d.rule = 'ok' AND a.state <> 'done') OR (d.rule = 'notok'"
-		      "   AND a.state NOT IN ('failed', 'cancelled', 'timeout'))))"
-		      " SELECT id FROM back WHERE id <> ?1 ORDER BY id", "i", id))
-		return -1;
-	while ((rc = sql_row(s, q, err)) == 1)
-		id_list_add(ids, sql_int(q, 0, 0));
-	sql_done(q);
-	return rc;
+	return sql_ids(s, ids, err, "WITH RECURSIVE back (id) AS (VALUES (?1) UNION"
+		       " SELECT j.id FROM back b CROSS JOIN jobs a ON a.id = b.id"
+		       "  CROSS JOIN dependencies d ON d.after_id = a.id"
+		       "  CROSS JOIN jobs j ON j.id = d.job_id"
+		       "  WHERE j.state = 'cancelled' AND j.cancelled_for IS NOT NULL"
+		       "  AND ((d.rule = 'ok' AND a.state <> 'done') OR (d.rule = 'notok'"
+		       "   AND a.state NOT IN ('failed', 'cancelled', 'timeout'))))"
+		       " SELECT id FROM back WHERE id <> ?1 ORDER BY id", "i", id);
 }
 
 /* Jobs of a circle cannot all come after smaller numbers. */
 int store_dependencies_check(struct store *s, const struct id_list *ids, struct err *err)
 {
-	int64_t backward, other;
+	int64_t other;
+	bool backward;
 
-	if (sql_ask(s, &backward, err, "SELECT EXISTS (SELECT 1 FROM dependencies d"
+	if (sql_get(s, err, "SELECT EXISTS (SELECT 1 FROM dependencies d"
 		    " JOIN jobs j ON j.id = d.job_id WHERE d.after_id > d.job_id"
-		    " AND j.state IN ('queued', 'held'))", ""))
+		    " AND j.state IN ('queued', 'held'))", "b<", &backward))
 		return -1;
 	for (int i = 0; backward && i < ids->count; i++) {
 		long long id = ids->items[i];
@@ -140,56 +121,41 @@ static int compare_dependencies(const void *a, const void *b)
 	return (x->after_id > y->after_id) - (x->after_id < y->after_id);
 }
 
-#define DEPENDENCIES \
-	"SELECT j.id, d.after_id, d.rule, a.state, a.end_time_s FROM jobs j" \
-	" CROSS JOIN dependencies d ON d.job_id = j.id" \
-	" CROSS JOIN jobs a ON a.id = d.after_id"
+#define ROW struct dependency
+static const struct field_names rule_names = { after_rule_names, N_AFTER_RULES, AFTER_END };
+static const struct store_column of_dependency[] = {
+	C("j.id", INT64, job_id, KNOWN, COMPUTED),
+	C("d.after_id", INT64, after_id, KNOWN, COMPUTED),
+	NAMES("d.rule", rule, KNOWN, rule_names, COMPUTED),
+	NAMES("a.state", after_state, KNOWN, job_state_names, COMPUTED),
+	C("a.end_time_s", DOUBLE, after_end_time_s, UNKNOWN, COMPUTED),
+};
+static const struct store_columns dependency_columns = COLUMNS(of_dependency);
+/* CROSS JOIN keeps SQLite from reading the dependencies of ended jobs. */
+static const struct store_table dependencies_table = {
+	"jobs j CROSS JOIN dependencies d ON d.job_id = j.id CROSS JOIN jobs a"
+	" ON a.id = d.after_id", sizeof(ROW), { { .columns = &dependency_columns } },
+};
+#undef ROW
 
-static enum after_rule rule_named(const char *name)
-{
-	int rule = N_AFTER_RULES - 1;
-
-	while (rule > 0 && (!name || strcmp(after_rule_names[rule], name) != 0))
-		rule--;
-	return (enum after_rule)rule;
-}
-
-static int list_dependencies(struct store *s, const char *sql, struct dependency_list *list,
+static int list_dependencies(struct store *s, const char *rest, struct dependency_list *list,
 			     struct err *err)
 {
-	sqlite3_stmt *q;
-	int rc;
+	int rc = rows_list(s, ALL_OF(dependencies_table), NULL, list, err, rest, "");
 
-	*list = (struct dependency_list){ 0 };
-	if (sql_query(s, &q, err, sql, ""))
-		return -1;
-	while ((rc = sql_row(s, q, err)) == 1) {
-		struct dependency *d;
-
-		list->items = xgrow(list->items, list->count, sizeof(*d));
-		d = &list->items[list->count++];
-		d->job_id = sql_int(q, 0, 0);
-		d->after_id = sql_int(q, 1, 0);
-		d->rule = rule_named((const char *)sqlite3_column_text(q, 2));
-		d->after_state = (enum job_state)job_state_parse(
-			(const char *)sqlite3_column_text(q, 3));
-		d->after_end_time_s = sql_double(q, 4);
-	}
-	sql_done(q);
 	if (list->count)
 		qsort(list->items, (size_t)list->count, sizeof(*list->items), compare_dependencies);
 	return rc;
 }
 
-/* CROSS JOIN keeps SQLite from reading the dependencies of ended jobs. */
 int store_dependencies_list(struct store *s, struct dependency_list *list, struct err *err)
 {
-	return list_dependencies(s, DEPENDENCIES " WHERE j.state IN ('queued', 'held')", list, err);
+	return list_dependencies(s, "WHERE j.state IN ('queued', 'held')", list, err);
 }
 
 int store_dependencies_all(struct store *s, struct dependency_list *list, struct err *err)
 {
-	return list_dependencies(s, DEPENDENCIES, list, err);
+	return list_dependencies(s, "", list, err);
 }
 
 void dependency_list_release(struct dependency_list *list)

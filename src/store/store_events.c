@@ -5,8 +5,9 @@
 
 #include "pollux/clock.h"
 #include "pollux/mem.h"
-#include "pollux/store_runs.h"
+#include "columns.h"
 #include "journal.h"
+#include "pollux/store_runs.h"
 
 int store_decision_add(struct store *s, const char *policy, int n_devices,
 		       const struct decision_entry *entries, int n, struct err *err)
@@ -27,23 +28,10 @@ int store_decision_add(struct store *s, const char *policy, int n_devices,
 
 int store_decision_of_job(struct store *s, int64_t job_id, struct decision_row *d, struct err *err)
 {
-	sqlite3_stmt *q;
-	int rc;
-
-	*d = (struct decision_row){ .time_s = (double)NAN };
-	if (sql_query(s, &q, err, "SELECT d.time_s, d.policy, d.devices, j.replicas, j.reason"
-		      " FROM decisions d JOIN decision_jobs j ON j.decision_id = d.id"
-		      " WHERE j.job_id = ? ORDER BY d.id DESC LIMIT 1", "i", job_id))
-		return -1;
-	rc = sql_row(s, q, err);
-	if (rc == 1)
-		*d = (struct decision_row){
-			.time_s = sql_double(q, 0), .policy = sql_text(q, 1),
-			.n_devices = (int)sql_int(q, 2, 0), .replicas = (int)sql_int(q, 3, 0),
-			.reason = sql_text(q, 4),
-		};
-	sql_done(q);
-	return rc < 0 ? -1 : 0;
+	return sql_get(s, err, "SELECT d.time_s, d.policy, d.devices, j.replicas, j.reason"
+		       " FROM decisions d JOIN decision_jobs j ON j.decision_id = d.id"
+		       " WHERE j.job_id = ? ORDER BY d.id DESC LIMIT 1", "dtnnt<i", &d->time_s,
+		       &d->policy, &d->n_devices, &d->replicas, &d->reason, job_id);
 }
 
 void decision_row_release(struct decision_row *d)
@@ -71,54 +59,39 @@ int store_event_add(struct store *s, int64_t job_id, int64_t run_id, const char 
 
 int store_last_event(struct store *s, int64_t *id, struct err *err)
 {
-	return sql_ask(s, id, err, "SELECT max(id) FROM events", "");
+	return sql_get(s, err, "SELECT max(id) FROM events", "i<", id);
 }
 
-static int read_events(struct store *s, sqlite3_stmt *q, struct event_list *list, struct err *err)
-{
-	int rc;
-
-	while ((rc = sql_row(s, q, err)) == 1) {
-		list->items = xgrow(list->items, list->count, sizeof(*list->items));
-		list->items[list->count++] = (struct event){
-			.time_s = sql_double(q, 0), .job_id = sql_int(q, 1, 0),
-			.run_id = sql_int(q, 2, 0), .kind = sql_text(q, 3), .text = sql_text(q, 4),
-		};
-	}
-	sql_done(q);
-	return rc;
-}
-
-#define EVENTS "SELECT time_s, job_id, run_id, kind, text FROM events WHERE "
+#define ROW struct event
+static const struct store_column of_event[] = {
+	C("time_s", DOUBLE, time_s, KNOWN, 0),
+	C("job_id", INT64, job_id, ZERO, 0),
+	C("run_id", INT64, run_id, ZERO, 0),
+	C("kind", TEXT, kind, KNOWN, 0),
+	C("text", TEXT, text, KNOWN, 0),
+};
+static const struct store_columns event_columns = COLUMNS(of_event);
+static const struct store_table events_table = {
+	"events", sizeof(ROW), { { .columns = &event_columns } },
+};
+#undef ROW
 
 int store_events_of_job(struct store *s, int64_t job_id, struct event_list *list, struct err *err)
 {
-	sqlite3_stmt *q;
-
-	*list = (struct event_list){ 0 };
-	if (sql_query(s, &q, err, EVENTS "job_id = ? ORDER BY id", "i", job_id))
-		return -1;
-	return read_events(s, q, list, err);
+	return rows_list(s, ALL_OF(events_table), NULL, list, err, "WHERE job_id = ? ORDER BY id",
+			 "i", job_id);
 }
 
 int store_events_between(struct store *s, int64_t after, int64_t last, struct event_list *list,
 			 struct err *err)
 {
-	sqlite3_stmt *q;
-
-	*list = (struct event_list){ 0 };
-	if (sql_query(s, &q, err, EVENTS "id > ? AND id <= ? ORDER BY id", "ii", after, last))
-		return -1;
-	return read_events(s, q, list, err);
+	return rows_list(s, ALL_OF(events_table), NULL, list, err,
+			 "WHERE id > ? AND id <= ? ORDER BY id", "ii", after, last);
 }
 
 void event_list_release(struct event_list *list)
 {
-	for (int i = 0; i < list->count; i++) {
-		free(list->items[i].kind);
-		free(list->items[i].text);
-	}
-	free(list->items);
+	rows_release(&events_table, list->items, list->count);
 	*list = (struct event_list){ 0 };
 }
 
@@ -127,19 +100,12 @@ void event_list_release(struct event_list *list)
 
 int store_run_remark(struct store *s, int64_t job_id, int64_t run_id, char **text, struct err *err)
 {
-	sqlite3_stmt *q;
-	int rc;
-
-	*text = NULL;
-	if (sql_query(s, &q, err, "SELECT iif(kind = '" REMARK "', text, '') FROM events"
-		      " WHERE job_id = ? AND run_id = ? AND kind IN ('" REMARK "', '" REMARK_OVER
-		      "') ORDER BY id DESC LIMIT 1", "ii", job_id, run_id))
+	if (sql_get(s, err, "SELECT iif(kind = '" REMARK "', text, '') FROM events"
+		    " WHERE job_id = ? AND run_id = ? AND kind IN ('" REMARK "', '" REMARK_OVER
+		    "') ORDER BY id DESC LIMIT 1", "t<ii", text, job_id, run_id))
 		return -1;
-	rc = sql_row(s, q, err);
-	if (rc >= 0)
-		*text = rc == 1 ? sql_text(q, 0) : xstrdup("");
-	sql_done(q);
-	return rc < 0 ? -1 : 0;
+	*text = *text ? *text : xstrdup("");
+	return 0;
 }
 
 int store_run_set_remark(struct store *s, int64_t job_id, int64_t run_id, const char *text,
@@ -151,17 +117,7 @@ int store_run_set_remark(struct store *s, int64_t job_id, int64_t run_id, const 
 
 int store_setting_get(struct store *s, const char *name, char **value, struct err *err)
 {
-	sqlite3_stmt *q;
-	int rc;
-
-	*value = NULL;
-	if (sql_query(s, &q, err, "SELECT value FROM settings WHERE name = ?", "t", name))
-		return -1;
-	rc = sql_row(s, q, err);
-	if (rc == 1)
-		*value = sql_text(q, 0);
-	sql_done(q);
-	return rc < 0 ? -1 : 0;
+	return sql_get(s, err, "SELECT value FROM settings WHERE name = ?", "t<t", value, name);
 }
 
 /* Reads first, so that a store which cannot be written serves as long as the value is the same. */

@@ -1,13 +1,11 @@
 /* store_forget.c - what is taken back or forgotten: what is known of a workload, ended jobs,
  * environments. */
-#include <stdlib.h>
 #include <string.h>
 
+#include "columns.h"
 #include "database.h"
 #include "job_rows.h"
-#include "pollux/mem.h"
-#include "pollux/store_jobs.h"
-#include "pollux/text.h"
+#include "rows.h"
 
 /* --- knowledge of workloads --- */
 
@@ -26,58 +24,43 @@ static int change_rows(struct store *s, const struct forget *f, const char *sql,
 	return rc;
 }
 
-/* Deletes the model, too, because it rests on the observations of all jobs. The next pass fits a
- * new model to the observations that are left. */
-static int forget_times(struct store *s, const struct forget *f, struct forgotten *n,
-			struct err *err)
-{
-	int64_t ignored = 0;
-
-	return change_rows(s, f, "UPDATE runs SET forgotten = forgotten | 1 WHERE state = 'ended'"
-			   " AND id IN " OF_RUNS, &ignored, err) ||
-	       change_rows(s, f, "DELETE FROM observations WHERE run_id IN " OF_RUNS,
-			   &n->observations, err) ||
-	       change_rows(s, f, "DELETE FROM steps_beside WHERE run_id IN " OF_RUNS, &ignored,
-			   err) ||
-	       change_rows(s, f, "DELETE FROM models WHERE (workload = ?2 OR "
-			   SQL_OF_PLANS("workload", "?2") ") AND ?1 = ?1", &n->models, err)
-		? -1 : 0;
-}
-
-static int forget_memory(struct store *s, const struct forget *f, struct forgotten *n,
-			 struct err *err)
-{
-	int64_t ignored = 0;
-
-	return change_rows(s, f, "DELETE FROM apart WHERE ?2 IN (workload, beside) AND ?1 = ?1",
-			   &ignored, err) ||
-	       change_rows(s, f, "UPDATE runs SET forgotten = forgotten WHERE out_of_memory = 1"
-			   " AND state = 'ended' AND (forgotten & 2) = 0 AND id IN " OF_RUNS,
-			   &n->out_of_memory, err) ||
-	       change_rows(s, f, "UPDATE runs SET forgotten = forgotten | 2 WHERE state = 'ended'"
-			   " AND id IN " OF_RUNS, &ignored, err) ? -1 : 0;
-}
-
+/* With the times goes the model, because it rests on the observations of all jobs. The next pass
+ * fits a new model to the observations that are left. */
 int store_forget(struct store *s, const struct forget *f, struct forgotten *n, struct err *err)
 {
+	int64_t ignored = 0;
+
 	*n = (struct forgotten){ 0 };
 	if (f->gradients &&
 	    change_rows(s, f, "DELETE FROM gradient_statistics WHERE run_id IN " OF_RUNS,
 			&n->windows, err))
 		return -1;
-	if (f->times && forget_times(s, f, n, err))
+	if (f->times &&
+	    (change_rows(s, f, "UPDATE runs SET forgotten = forgotten | 1 WHERE state = 'ended'"
+			 " AND id IN " OF_RUNS, &ignored, err) ||
+	     change_rows(s, f, "DELETE FROM observations WHERE run_id IN " OF_RUNS,
+			 &n->observations, err) ||
+	     change_rows(s, f, "DELETE FROM steps_beside WHERE run_id IN " OF_RUNS, &ignored,
+			 err) ||
+	     change_rows(s, f, "DELETE FROM models WHERE (workload = ?2 OR "
+			 SQL_OF_PLANS("workload", "?2") ") AND ?1 = ?1", &n->models, err)))
 		return -1;
-	return f->memory ? forget_memory(s, f, n, err) : 0;
+	if (f->memory &&
+	    (change_rows(s, f, "DELETE FROM apart WHERE ?2 IN (workload, beside) AND ?1 = ?1",
+			 &ignored, err) ||
+	     change_rows(s, f, "UPDATE runs SET forgotten = forgotten WHERE out_of_memory = 1"
+			 " AND state = 'ended' AND (forgotten & 2) = 0 AND id IN " OF_RUNS,
+			 &n->out_of_memory, err) ||
+	     change_rows(s, f, "UPDATE runs SET forgotten = forgotten | 2 WHERE state = 'ended'"
+			 " AND id IN " OF_RUNS, &ignored, err)))
+		return -1;
+	return 0;
 }
 
 int store_workload_has_jobs(struct store *s, const char *workload, bool *has, struct err *err)
 {
-	int64_t n;
-	int rc = sql_ask(s, &n, err, "SELECT EXISTS (SELECT 1 FROM jobs WHERE workload = ?)", "t",
-			 workload);
-
-	*has = rc == 0 && n > 0;
-	return rc;
+	return sql_get(s, err, "SELECT EXISTS (SELECT 1 FROM jobs WHERE workload = ?)", "b<t", has,
+		       workload);
 }
 
 /* --- ended jobs --- */
@@ -98,72 +81,49 @@ int store_workload_has_jobs(struct store *s, const char *workload, bool *has, st
 	"  AND l.state = 'done' AND l.profile = 0 AND l.samples > 0 ORDER BY l.id DESC" \
 	"  LIMIT " LENGTHS_OF ")"
 
-static void add_states(struct text *sql, const bool states[N_JOB_STATES])
-{
-	const char *between = "";
-
-	text_add(sql, " AND state IN (");
-	for (int i = 0; i < N_JOB_STATES; i++) {
-		if (!states[i])
-			continue;
-		text_addf(sql, "%s'%s'", between, job_state_name((enum job_state)i));
-		between = ", ";
-	}
-	text_add(sql, ")");
-}
+#define ROW struct prunable
+static const struct store_column of_prunable[] = {
+	C("id", INT64, id, KNOWN, 0),
+	NAMES("state", state, KNOWN, job_state_names, 0),
+	C("name", TEXT, name, KNOWN, 0),
+	C("end_time_s", DOUBLE, end_time_s, UNKNOWN, 0),
+	C(MODEL_RESTS, BOOL, model_rests, KNOWN, COMPUTED),
+	C("EXISTS (SELECT 1 FROM commands c WHERE c.job_id = jobs.id"
+	  "  AND c.snapshot_dir IS NOT NULL)", BOOL, has_snapshot, KNOWN, COMPUTED),
+};
+static const struct store_columns prunable_columns = COLUMNS(of_prunable);
+static const struct store_table prunable_table = {
+	"jobs", sizeof(ROW), { { .columns = &prunable_columns } },
+};
+#undef ROW
 
 int store_prunable_jobs(struct store *s, const bool states[N_JOB_STATES], double before_time_s,
 			int64_t keep_last, struct prunable_list *list, struct err *err)
 {
-	struct text sql = TEXT_INIT;
-	sqlite3_stmt *q;
+	struct text rest = TEXT_INIT;
 	int rc;
 
-	*list = (struct prunable_list){ 0 };
-	text_add(&sql, "SELECT id, state, name, end_time_s, " MODEL_RESTS ","
-		 " EXISTS (SELECT 1 FROM commands c WHERE c.job_id = jobs.id"
-		 "  AND c.snapshot_dir IS NOT NULL) FROM jobs WHERE " UNNEEDED
-		 " AND end_time_s <= ?");
-	add_states(&sql, states);
-	text_add(&sql, " ORDER BY end_time_s DESC, id DESC LIMIT -1 OFFSET ?");
-	rc = sql_query(s, &q, err, sql.data, "di", before_time_s, keep_last);
-	text_release(&sql);
-	if (rc)
-		return -1;
-	while ((rc = sql_row(s, q, err)) == 1) {
-		char *state = sql_text(q, 1);
-
-		list->items = xgrow(list->items, list->count, sizeof(*list->items));
-		list->items[list->count++] = (struct prunable){
-			.id = sql_int(q, 0, 0), .state = (enum job_state)job_state_parse(state),
-			.name = sql_text(q, 2), .end_time_s = sql_double(q, 3),
-			.model_rests = sql_int(q, 4, 0) != 0,
-			.has_snapshot = sql_int(q, 5, 0) != 0,
-		};
-		free(state);
-	}
-	sql_done(q);
-	if (rc)
-		prunable_list_release(list);
+	text_add(&rest, "WHERE " UNNEEDED " AND end_time_s <= ? AND state IN (''");
+	for (int i = 0; i < N_JOB_STATES; i++)
+		if (states[i])
+			text_addf(&rest, ", '%s'", job_state_name((enum job_state)i));
+	text_add(&rest, ") ORDER BY end_time_s DESC, id DESC LIMIT -1 OFFSET ?");
+	rc = rows_list(s, ALL_OF(prunable_table), NULL, list, err, rest.data, "di", before_time_s,
+		       keep_last);
+	text_release(&rest);
 	return rc;
 }
 
 void prunable_list_release(struct prunable_list *list)
 {
-	for (int i = 0; i < list->count; i++)
-		free(list->items[i].name);
-	free(list->items);
+	rows_release(&prunable_table, list->items, list->count);
 	*list = (struct prunable_list){ 0 };
 }
 
 int store_job_is_prunable(struct store *s, int64_t id, bool *prunable, struct err *err)
 {
-	int64_t answer;
-	int rc = sql_ask(s, &answer, err, "SELECT 1 FROM jobs WHERE id = ? AND " UNNEEDED, "i",
-			 id);
-
-	*prunable = answer == 1;
-	return rc;
+	return sql_get(s, err, "SELECT 1 FROM jobs WHERE id = ? AND " UNNEEDED, "b<i", prunable,
+		       id);
 }
 
 int store_job_delete(struct store *s, int64_t id, struct err *err)
@@ -171,7 +131,7 @@ int store_job_delete(struct store *s, int64_t id, struct err *err)
 	return sql_run(s, NULL, err, "DELETE FROM jobs WHERE id = ?", "i", id);
 }
 
-/* --- environments --- */
+/* --- environments, one for all jobs that have it --- */
 
 /* environments in one transaction, for which other writers wait */
 #define AT_ONCE 200
@@ -179,73 +139,43 @@ int store_job_delete(struct store *s, int64_t id, struct err *err)
 /* 8 MB; fewer are not worth the time to write the file anew */
 #define UNUSED_PAGES 2000
 
-/* --- one for all jobs that have it --- */
 
-/* FNV-1a. Contents with equal hashes are still compared. */
-static int64_t hash_of(const struct text *content)
-{
-	uint64_t hash = 0xcbf29ce484222325;
-
-	for (size_t i = 0; i < content->length; i++)
-		hash = (hash ^ (unsigned char)content->data[i]) * 0x100000001b3;
-	return (int64_t)hash;
-}
-
-static int put_environment(struct store *s, const struct text *content, int64_t *id,
-			   struct err *err)
-{
-	int64_t hash = hash_of(content);
-
-	if (sql_ask(s, id, err, "SELECT id FROM environments"
-		    " WHERE hash = ? AND names_only = 0 AND env = ?", "ib", hash, content->data,
-		    content->length))
-		return -1;
-	if (*id)
-		return 0;
-	if (sql_run(s, NULL, err, "INSERT INTO environments (hash, env) VALUES (?, ?)", "ib", hash,
-		    content->data, content->length))
-		return -1;
-	*id = sqlite3_last_insert_rowid(s->db);
-	return 0;
-}
-
+/* The hash is FNV-1a. Contents with equal hashes are still compared. */
 int environment_put(struct store *s, const struct strings *env, int64_t *id, struct err *err)
 {
 	struct text content = TEXT_INIT;
+	uint64_t hash = 0xcbf29ce484222325;
 	int rc;
 
 	strings_pack(env, &content);
-	rc = put_environment(s, &content, id, err);
+	for (size_t i = 0; i < content.length; i++)
+		hash = (hash ^ (unsigned char)content.data[i]) * 0x100000001b3;
+	rc = sql_get(s, err, "SELECT id FROM environments WHERE hash = ? AND names_only = 0"
+		     " AND env = ?", "i<ib", id, (int64_t)hash, content.data, content.length);
+	if (rc == 0 && !*id) {
+		rc = sql_run(s, NULL, err, "INSERT INTO environments (hash, env) VALUES (?, ?)",
+			     "ib", (int64_t)hash, content.data, content.length);
+		*id = sqlite3_last_insert_rowid(s->db);
+	}
 	text_release(&content);
 	return rc;
 }
 
 int environment_read(struct store *s, struct job_command *c, struct err *err)
 {
-	sqlite3_stmt *q;
+	bool found;
 	int rc;
 
 	if (c->environment_id == 0)
 		return 0;
-	if (sql_query(s, &q, err, "SELECT names_only, env FROM environments WHERE id = ?", "i",
-		      c->environment_id)) {
+	rc = sql_get(s, err, "SELECT 1, names_only, env FROM environments WHERE id = ?", "bbs<i",
+		     &found, &c->env_names_only, &c->env, c->environment_id);
+	if (rc == 0 && !found)
+		rc = err_set(err, EX_DATAERR, "the store has no environment for job %lld",
+			     (long long)c->job_id);
+	if (rc)
 		job_command_release(c);
-		return -1;
-	}
-	rc = sql_row(s, q, err);
-	if (rc == 1) {
-		c->env_names_only = sql_int(q, 0, 0) != 0;
-		strings_release(&c->env);
-		strings_unpack(&c->env, sqlite3_column_blob(q, 1),
-			       (size_t)sqlite3_column_bytes(q, 1));
-	}
-	sql_done(q);
-	if (rc == 0)
-		err_set(err, EX_DATAERR, "the store has no environment for job %lld",
-			(long long)c->job_id);
-	if (rc != 1)
-		job_command_release(c);
-	return rc == 1 ? 0 : -1;
+	return rc;
 }
 
 int store_environment_replace(struct store *s, int64_t job_id, const struct strings *env,
@@ -260,98 +190,49 @@ int store_environment_replace(struct store *s, int64_t job_id, const struct stri
 
 /* --- forgetting --- */
 
-/* The rows of a query, each with an id and a content. */
-struct contents {
-	struct {
-		int64_t id;
-		struct text content;
-	} items[AT_ONCE];
-	int n;
-};
-
-/* The query must end with "LIMIT ?". */
-static int read_contents(struct store *s, sqlite3_stmt *q, struct contents *c, struct err *err)
-{
-	int rc;
-
-	c->n = 0;
-	while ((rc = sql_row(s, q, err)) == 1) {
-		c->items[c->n].id = sql_int(q, 0, 0);
-		text_init(&c->items[c->n].content);
-		text_add_bytes(&c->items[c->n++].content, sqlite3_column_blob(q, 1),
-			       (size_t)sqlite3_column_bytes(q, 1));
-	}
-	sql_done(q);
-	return rc;
-}
-
-static void contents_release(struct contents *c)
-{
-	for (int i = 0; i < c->n; i++)
-		text_release(&c->items[i].content);
-	c->n = 0;
-}
-
-/* "A=1" becomes "A". */
-static void keep_names(const struct text *content, struct text *names)
-{
-	const char *end = content->data + content->length;
-
-	for (const char *p = content->data; p < end; p += strlen(p) + 1) {
-		text_add_bytes(names, p, strcspn(p, "="));
-		text_add_bytes(names, "", 1);
-	}
-}
-
-static int forget_one(struct store *s, int64_t id, const struct text *content, struct err *err)
-{
-	struct text names = TEXT_INIT;
-	int rc;
-
-	keep_names(content, &names);
-	rc = sql_run(s, NULL, err, "UPDATE environments SET hash = NULL, names_only = 1, env = ?"
-		     " WHERE id = ?", "bi", names.data, names.length, id);
-	text_release(&names);
-	return rc;
-}
 
 /* An end in the future was written while the clock was wrong, and counts as old. */
 #define UNNEEDED_ENVIRONMENTS \
-	"SELECT e.id, e.env FROM environments e WHERE e.names_only = 0 AND NOT EXISTS" \
+	"SELECT e.id FROM environments e WHERE e.names_only = 0 AND NOT EXISTS" \
 	" (SELECT 1 FROM commands c JOIN jobs j ON j.id = c.job_id WHERE c.environment_id = e.id" \
 	"  AND (j.state IN ('queued', 'held', 'running') OR abs(j.end_time_s - ?) < ?)) LIMIT ?"
 
-static int forget_some(struct store *s, double now_s, double after_s, struct contents *c,
-		       struct err *err)
+/* "A=1" becomes "A". */
+static int keep_names(struct store *s, int64_t id, struct err *err)
 {
-	sqlite3_stmt *q;
-	int rc = 0;
+	struct strings env = { 0 };
+	struct text names = TEXT_INIT;
+	int rc = sql_get(s, err, "SELECT env FROM environments WHERE id = ?", "s<i", &env, id);
 
-	if (sql_query(s, &q, err, UNNEEDED_ENVIRONMENTS, "ddi", now_s, after_s, (int64_t)AT_ONCE) ||
-	    read_contents(s, q, c, err))
-		return -1;
-	for (int i = 0; rc == 0 && i < c->n; i++)
-		rc = forget_one(s, c->items[i].id, &c->items[i].content, err);
+	for (size_t i = 0; i < env.count; i++) {
+		text_add_bytes(&names, env.items[i], strcspn(env.items[i], "="));
+		text_add_bytes(&names, "", 1);
+	}
+	if (rc == 0)
+		rc = sql_run(s, NULL, err, "UPDATE environments SET hash = NULL, names_only = 1,"
+			     " env = ? WHERE id = ?", "bi", names.data, names.length, id);
+	strings_release(&env);
+	text_release(&names);
 	return rc;
 }
 
 int store_environments_forget(struct store *s, double now_s, double after_s, int *forgotten,
 			      struct err *err)
 {
-	struct contents c = { .n = 0 };
+	struct id_list ids;
 	int rc, n;
 
 	*forgotten = 0;
 	do {
 		if (store_begin(s, err))
 			return -1;
-		rc = forget_some(s, now_s, after_s, &c, err);
-		n = c.n;
-		contents_release(&c);
-		if (rc)
-			store_rollback(s);
-		else
-			rc = store_commit(s, err);
+		rc = sql_ids(s, &ids, err, UNNEEDED_ENVIRONMENTS, "ddi", now_s, after_s,
+			     (int64_t)AT_ONCE);
+		for (int i = 0; rc == 0 && i < ids.count; i++)
+			rc = keep_names(s, ids.items[i], err);
+		n = ids.count;
+		id_list_release(&ids);
+		rc = store_finish(s, rc, err);
 		*forgotten += rc ? 0 : n;
 	} while (rc == 0 && n == AT_ONCE);
 	return rc;
@@ -359,27 +240,17 @@ int store_environments_forget(struct store *s, double now_s, double after_s, int
 
 /* --- the file --- */
 
-static int wants_vacuum(struct store *s, bool *wants, struct err *err)
-{
-	int64_t pages, unused;
-
-	if (sql_ask(s, &pages, err, "PRAGMA page_count", "") ||
-	    sql_ask(s, &unused, err, "PRAGMA freelist_count", ""))
-		return -1;
-	*wants = unused > UNUSED_PAGES && unused > pages / 2;
-	return 0;
-}
-
 int store_wipe_deleted(struct store *s, struct err *err)
 {
-	bool wants;
+	int64_t pages, unused;
 	int rc;
 
-	if (wants_vacuum(s, &wants, err))
+	if (sql_get(s, err, "PRAGMA page_count", "i<", &pages) ||
+	    sql_get(s, err, "PRAGMA freelist_count", "i<", &unused))
 		return -1;
 	sql_forget(s);
 	sqlite3_busy_timeout(s->db, CHECKPOINT_WAIT_MS);
-	if (wants)
+	if (unused > UNUSED_PAGES && unused > pages / 2)
 		sqlite3_exec(s->db, "VACUUM", NULL, NULL, NULL);
 	rc = sqlite3_wal_checkpoint_v2(s->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
 	store_wait_set(s, s->is_observer ? STORE_OBSERVE : STORE_WRITE);

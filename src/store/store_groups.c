@@ -1,93 +1,64 @@
 /* store_groups.c - groups of jobs that were submitted by one command, and the rungs of their
  * sweeps. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
+#include "columns.h"
+#include "journal.h"
 #include "pollux/mem.h"
 #include "pollux/store_groups.h"
-#include "journal.h"
-#include "sql.h"
 
 /* --- groups --- */
 
-static int insert_group(struct store *s, const struct job_group *group, struct err *err)
-{
-	struct text argv = TEXT_INIT, varied = TEXT_INIT;
-	int rc;
-
-	strings_pack(&group->argv, &argv);
-	strings_pack(&group->varied, &varied);
-	rc = sql_run(s, NULL, err, "INSERT INTO job_groups"
-		     " (name, submit_time_s, max_running, argv, varied, halving, split)"
-		     " VALUES (?, ?, ?, ?, ?, ?, ?)", "tdnbbtt", group->name, group->submit_time_s,
-		     (int64_t)group->max_running, argv.data, argv.length, varied.data,
-		     varied.length, group->halving, group->split);
-	text_release(&argv);
-	text_release(&varied);
-	return rc;
-}
-
-static int insert_job(struct store *s, const struct group_jobs *jobs, int i,
-		      const struct dependency_list *after, struct group_added *added,
-		      struct err *err)
-{
-	struct job_command command = { 0 };
-	struct job job;
-	int rc;
-
-	job_init(&job);
-	rc = jobs->make(jobs->arg, i, &job, &command, err);
-	job.group_id = added->group_id;
-	job.group_index = i;
-	rc = rc ? rc : store_job_insert(s, &job, &command, after, err);
-	if (i == 0)
-		added->first_job_id = job.id;
-	added->last_job_id = job.id;
-	job_command_release(&command);
-	job_release(&job);
-	return rc;
-}
+#define ROW struct job_group
+static const struct store_column of_group[] = {
+	C("id", INT64, id, KNOWN, GIVEN),
+	C("name", TEXT, name, KNOWN, 0),
+	C("submit_time_s", DOUBLE, submit_time_s, UNKNOWN, 0),
+	C("max_running", INT, max_running, ZERO, 0),
+	C("argv", STRINGS, argv, KNOWN, 0),
+	C("varied", STRINGS, varied, KNOWN, 0),
+	C("halving", TEXT, halving, ZERO, 0),
+	C("split", TEXT, split, ZERO, 0),
+};
+static const struct store_columns group_columns = COLUMNS(of_group);
+static const struct store_table groups_table = {
+	"job_groups", sizeof(ROW), { { .columns = &group_columns } },
+};
+#undef ROW
 
 int store_group_insert(struct store *s, const struct job_group *group,
 		       const struct group_jobs *jobs, const struct dependency_list *after,
 		       struct group_added *added, struct err *err)
 {
-	int rc = insert_group(s, group, err);
+	int rc = rows_insert(s, &groups_table, group, err);
 
 	*added = (struct group_added){ .group_id = rc ? 0 : sqlite3_last_insert_rowid(s->db) };
-	for (int i = 0; rc == 0 && i < jobs->n; i++)
-		rc = insert_job(s, jobs, i, after, added, err);
+	for (int i = 0; rc == 0 && i < jobs->n; i++) {
+		struct job_command command = { 0 };
+		struct job job;
+
+		job_init(&job);
+		rc = jobs->make(jobs->arg, i, &job, &command, err);
+		job.group_id = added->group_id;
+		job.group_index = i;
+		rc = rc ? rc : store_job_insert(s, &job, &command, after, err);
+		if (i == 0)
+			added->first_job_id = job.id;
+		added->last_job_id = job.id;
+		job_command_release(&command);
+		job_release(&job);
+	}
 	return rc;
 }
 
-#define GROUPS "SELECT id, name, submit_time_s, max_running, argv, varied, halving, split" \
-	" FROM job_groups "
-
-static void read_group(sqlite3_stmt *q, struct job_group *g)
-{
-	*g = (struct job_group){
-		.id = sql_int(q, 0, 0), .name = sql_text(q, 1), .submit_time_s = sql_double(q, 2),
-		.max_running = (int)sql_int(q, 3, 0),
-	};
-	g->halving = sql_text_or_null(q, 6);
-	g->split = sql_text_or_null(q, 7);
-	strings_unpack(&g->argv, sqlite3_column_blob(q, 4), (size_t)sqlite3_column_bytes(q, 4));
-	strings_unpack(&g->varied, sqlite3_column_blob(q, 5), (size_t)sqlite3_column_bytes(q, 5));
-}
 
 int store_group_get(struct store *s, int64_t id, struct job_group *group, struct err *err)
 {
-	sqlite3_stmt *q;
 	int rc;
 
 	*group = (struct job_group){ 0 };
-	if (sql_query(s, &q, err, GROUPS "WHERE id = ?", "i", id))
-		return -1;
-	rc = sql_row(s, q, err);
-	if (rc == 1)
-		read_group(q, group);
-	sql_done(q);
+	rc = rows_get(s, ALL_OF(groups_table), group, err, "WHERE id = ?", "i", id);
 	if (rc == 0)
 		return err_set(err, EX_NOINPUT, "no such group: %lld", (long long)id);
 	return rc == 1 ? 0 : -1;
@@ -101,82 +72,34 @@ int store_group_set_max_running(struct store *s, int64_t id, int max_running, st
 
 int store_groups_list(struct store *s, bool active, struct job_group_list *list, struct err *err)
 {
-	sqlite3_stmt *q;
-	int rc;
-
-	*list = (struct job_group_list){ 0 };
-	if (sql_query(s, &q, err, active
-		      ? GROUPS "WHERE id IN (SELECT group_id FROM jobs WHERE group_id IS NOT NULL"
-		      " AND state IN ('queued', 'held', 'running')) ORDER BY id"
-		      : GROUPS "ORDER BY id", ""))
-		return -1;
-	while ((rc = sql_row(s, q, err)) == 1) {
-		list->items = xgrow(list->items, list->count, sizeof(*list->items));
-		read_group(q, &list->items[list->count++]);
-	}
-	sql_done(q);
-	if (rc)
-		job_group_list_release(list);
-	return rc;
+	return rows_list(s, ALL_OF(groups_table), NULL, list, err, active ?
+			 "WHERE id IN (SELECT group_id FROM jobs WHERE group_id IS NOT NULL"
+			 " AND state IN ('queued', 'held', 'running')) ORDER BY id" : "ORDER BY id",
+			 "");
 }
 
 int store_group_jobs(struct store *s, int64_t id, struct job_list *list, struct err *err)
 {
-	struct read_rows all;
 	struct job initial;
-	sqlite3_stmt *q;
 
-	*list = (struct job_list){ 0 };
-	if (rows_query(s, &q, err, ALL_OF(jobs_table), "WHERE group_id = ? ORDER BY group_index",
-		       "i", id))
-		return -1;
 	job_init(&initial);
-	all = rows_read_all(s, q, ALL_OF(jobs_table), &initial, err);
-	*list = (struct job_list){ all.items, all.count };
-	if (all.rc)
-		job_list_release(list);
-	return all.rc;
+	return rows_list(s, ALL_OF(jobs_table), &initial, list, err,
+			 "WHERE group_id = ? ORDER BY group_index", "i", id);
 }
 
 void job_group_release(struct job_group *group)
 {
-	free(group->name);
-	free(group->halving);
-	free(group->split);
-	strings_release(&group->argv);
-	strings_release(&group->varied);
+	row_release(&groups_table, group);
 	*group = (struct job_group){ 0 };
 }
 
 void job_group_list_release(struct job_group_list *list)
 {
-	for (int i = 0; i < list->count; i++)
-		job_group_release(&list->items[i]);
-	free(list->items);
+	rows_release(&groups_table, list->items, list->count);
 	*list = (struct job_group_list){ 0 };
 }
 
 /* --- summary --- */
-
-static int count_states(struct store *s, int64_t id, struct group_summary *summary,
-			struct err *err)
-{
-	sqlite3_stmt *q;
-	int rc;
-
-	if (sql_query(s, &q, err, "SELECT state, count(*), sum(state = 'queued' AND"
-		      " rung > passed_rungs) FROM jobs WHERE group_id = ? GROUP BY state", "i", id))
-		return -1;
-	while ((rc = sql_row(s, q, err)) == 1) {
-		int state = job_state_parse((const char *)sqlite3_column_text(q, 0));
-
-		if (state >= 0)
-			summary->counts[state] += (int)sql_int(q, 1, 0);
-		summary->paused += (int)sql_int(q, 2, 0);
-	}
-	sql_done(q);
-	return rc < 0 ? -1 : 0;
-}
 
 #define IN_GROUP "(SELECT id FROM jobs WHERE group_id = ?1)"
 #define IS_FINITE "abs(last) < 9e999"
@@ -204,7 +127,7 @@ static int read_extremes(struct store *s, int64_t id, bool lowest, struct group_
 			summary->metrics = xgrow(summary->metrics, summary->n_metrics++,
 						 sizeof(*summary->metrics));
 		m = &summary->metrics[i];
-		snprintf(m->name, sizeof(m->name), "%s", (const char *)sqlite3_column_text(q, 0));
+		sql_chars(q, 0, m->name, sizeof(m->name));
 		*(lowest ? &m->lowest_job : &m->highest_job) = sql_int(q, 1, 0);
 		*(lowest ? &m->lowest : &m->highest) = sql_double(q, 2);
 	}
@@ -215,13 +138,26 @@ static int read_extremes(struct store *s, int64_t id, bool lowest, struct group_
 int store_group_summary(struct store *s, int64_t id, struct group_summary *summary,
 			struct err *err)
 {
+	sqlite3_stmt *q;
+	int rc;
+
 	*summary = (struct group_summary){ .n_metrics = 0 };
-	if (count_states(s, id, summary, err) || read_extremes(s, id, true, summary, err) ||
-	    read_extremes(s, id, false, summary, err)) {
-		group_summary_release(summary);
+	if (sql_query(s, &q, err, "SELECT state, count(*), sum(state = 'queued' AND"
+		      " rung > passed_rungs) FROM jobs WHERE group_id = ? GROUP BY state", "i", id))
 		return -1;
+	while ((rc = sql_row(s, q, err)) == 1) {
+		int state = job_state_parse((const char *)sqlite3_column_text(q, 0));
+
+		if (state >= 0)
+			summary->counts[state] += (int)sql_int(q, 1, 0);
+		summary->paused += (int)sql_int(q, 2, 0);
 	}
-	return 0;
+	sql_done(q);
+	if (rc == 0 && read_extremes(s, id, true, summary, err) == 0 &&
+	    read_extremes(s, id, false, summary, err) == 0)
+		return 0;
+	group_summary_release(summary);
+	return -1;
 }
 
 void group_summary_release(struct group_summary *summary)
@@ -233,46 +169,35 @@ void group_summary_release(struct group_summary *summary)
 /* --- rungs --- */
 
 /* The text was checked when the group was submitted. One that a newer pollux wrote, and this one
- * cannot read, pauses nothing. */
-static void read_halving(sqlite3_stmt *q, int column, struct halving *halving)
+ * cannot read, pauses nothing. Frees the text. */
+static struct halving halving_of(char *text)
 {
-	char *text = sql_text_or_null(q, column);
+	struct halving halving = { .n_rungs = 0 };
 	struct err ignored;
 
-	if (!text || halving_parse(text, NAN, halving, &ignored))
-		*halving = (struct halving){ .n_rungs = 0 };
+	if (!text || halving_parse(text, NAN, &halving, &ignored))
+		halving = (struct halving){ .n_rungs = 0 };
 	free(text);
+	return halving;
 }
 
 int store_job_rungs(struct store *s, int64_t job_id, struct job_rungs *rungs, struct err *err)
 {
-	sqlite3_stmt *q;
-	int rc;
+	char *text;
+	int rc = sql_get(s, err, "SELECT g.halving, j.rung, j.passed_rungs FROM jobs j"
+			 " JOIN job_groups g ON g.id = j.group_id WHERE j.id = ?", "tnn<i", &text,
+			 &rungs->rung, &rungs->passed, job_id);
 
-	*rungs = (struct job_rungs){ .rung = 0 };
-	if (sql_query(s, &q, err, "SELECT g.halving, j.rung, j.passed_rungs FROM jobs j"
-		      " JOIN job_groups g ON g.id = j.group_id WHERE j.id = ?", "i", job_id))
-		return -1;
-	rc = sql_row(s, q, err);
-	if (rc == 1) {
-		read_halving(q, 0, &rungs->halving);
-		rungs->rung = (int)sql_int(q, 1, 0);
-		rungs->passed = (int)sql_int(q, 2, 0);
-	}
-	sql_done(q);
-	return rc < 0 ? -1 : 0;
+	rungs->halving = halving_of(text);
+	return rc;
 }
 
 int store_workload_reports_samples(struct store *s, const char *workload, bool *reports,
 				   struct err *err)
 {
-	int64_t any = 0;
-	int rc = sql_ask(s, &any, err, "SELECT EXISTS (SELECT 1 FROM runs WHERE workload = ?"
-			 " AND last_samples IS NOT NULL AND step_source = 'reports')", "t",
-			 workload);
-
-	*reports = rc == 0 && any;
-	return rc;
+	return sql_get(s, err, "SELECT EXISTS (SELECT 1 FROM runs WHERE workload = ?"
+		       " AND last_samples IS NOT NULL AND step_source = 'reports')", "b<t", reports,
+		       workload);
 }
 
 int put_rung(struct store *s, const struct told *t, struct err *err)
@@ -303,37 +228,13 @@ int store_job_pass_all_rungs(struct store *s, int64_t job_id, struct err *err)
 
 /* --- a sweep --- */
 
-static int read_rungs_of(struct store *s, int64_t group_id, struct halving *halving,
-			 struct err *err)
-{
-	sqlite3_stmt *q;
-	int rc;
-
-	if (sql_query(s, &q, err, "SELECT halving FROM job_groups WHERE id = ?", "i", group_id))
-		return -1;
-	rc = sql_row(s, q, err);
-	if (rc == 1)
-		read_halving(q, 0, halving);
-	sql_done(q);
-	return rc < 0 ? -1 : 0;
-}
-
-/* keeps: the job has a run that nobody has asked to stop. */
-static enum halving_state state_of(enum job_state state, int rung, int passed, bool keeps)
-{
-	if (state == JOB_DONE)
-		return HALVING_DONE;
-	if (state != JOB_QUEUED && state != JOB_RUNNING)
-		return HALVING_OUT;
-	return rung > passed && !keeps ? HALVING_PAUSED : HALVING_GOING;
-}
-
 /* A row for each job and rung, by job: starts a new run, or adds to the last one. */
 static void read_row(sqlite3_stmt *q, struct halving_sweep *sweep)
 {
 	int64_t id = sql_int(q, 0, 0);
 	int state = job_state_parse((const char *)sqlite3_column_text(q, 1));
 	int rung = (int)sql_int(q, 2, 0), passed = (int)sql_int(q, 3, 0);
+	bool goes_on = sql_int(q, 4, 0);	/* it has a run that nobody has asked to stop */
 	int at = (int)sql_int(q, 5, 0);
 
 	if (rung > sweep->halving.n_rungs)
@@ -344,11 +245,15 @@ static void read_row(sqlite3_stmt *q, struct halving_sweep *sweep)
 		sweep->runs = xgrow(sweep->runs, sweep->n_runs, sizeof(*sweep->runs));
 		run = &sweep->runs[sweep->n_runs++];
 		*run = (struct halving_run){
-			.id = id, .rung = rung,
-			.state = state_of(state < 0 ? JOB_FAILED : (enum job_state)state, rung,
-					  passed, sql_int(q, 4, 0)),
+			.id = id, .rung = rung, .state = HALVING_GOING,
 			.diverged = sql_int(q, 7, 0),
 		};
+		if (state == JOB_DONE)
+			run->state = HALVING_DONE;
+		else if (state != JOB_QUEUED && state != JOB_RUNNING)
+			run->state = HALVING_OUT;
+		else if (rung > passed && !goes_on)
+			run->state = HALVING_PAUSED;
 		for (int i = 0; i < HALVING_RUNGS_MAX; i++)
 			run->values[i] = (double)NAN;
 	}
@@ -360,13 +265,14 @@ int store_halving_read(struct store *s, int64_t group_id, struct halving_sweep *
 		       struct err *err)
 {
 	sqlite3_stmt *q;
+	char *text;
 	int rc;
 
 	*sweep = (struct halving_sweep){ .n_runs = 0 };
-	if (read_rungs_of(s, group_id, &sweep->halving, err))
-		return -1;
-	if (sweep->halving.n_rungs == 0)
-		return 0;
+	rc = sql_get(s, err, "SELECT halving FROM job_groups WHERE id = ?", "t<i", &text, group_id);
+	sweep->halving = halving_of(text);
+	if (rc || sweep->halving.n_rungs == 0)
+		return rc;
 	if (sql_query(s, &q, err, "SELECT j.id, j.state, j.rung, j.passed_rungs,"
 		      " EXISTS (SELECT 1 FROM runs WHERE job_id = j.id AND state <> 'ended'"
 		      "  AND coalesce(stop_reason, 'none') = 'none'), r.rung, r.value,"
@@ -405,4 +311,78 @@ void halving_sweep_release(struct halving_sweep *sweep)
 {
 	free(sweep->runs);
 	*sweep = (struct halving_sweep){ .n_runs = 0 };
+}
+
+/* --- sweeps whose runs are of several models --- */
+
+/* The newest entries of a group that are compared, each with each: up to 30 ms of a pass. */
+#define ENTRIES_MAX 160
+
+/* The parameters of the entries are those of the jobs. */
+static int list_entries(struct store *s, const struct job_list *jobs, struct split_entry *entries,
+			int *n, struct err *err)
+{
+	struct observation_list seen;
+
+	for (int k = jobs->count - 1; k >= 0; k--) {
+		if (store_observations_of_job(s, jobs->items[k].id, &seen, err))
+			return -1;
+		for (int i = 0; i < seen.count && *n < ENTRIES_MAX; i++)
+			if (seen.items[i].n_windows >= SPLIT_WINDOWS)
+				entries[(*n)++] = (struct split_entry){
+					seen.items[i], jobs->items[k].parameters,
+				};
+		observation_list_release(&seen);
+	}
+	return 0;
+}
+
+/* A pass and the end of a run may look at the same time: the second one finds it split. */
+static int write_split(struct store *s, int64_t group_id, const struct job_list *jobs,
+		       const struct split *split, struct err *err)
+{
+	int changed = 0, rc;
+
+	if (store_begin(s, err))
+		return -1;
+	rc = sql_run(s, &changed, err, "UPDATE job_groups SET split = ?"
+		     " WHERE id = ? AND split = ''", "ti", split->text.data, group_id);
+	for (int i = 0; rc == 0 && changed == 1 && i < jobs->count; i++) {
+		const struct job *job = &jobs->items[i];
+		const char *value = job_parameter(job, split->parameter);
+		char *workload = xasprintf("%s [%s=%s]", job->declared.workload, split->parameter,
+					   value ? value : "");
+
+		rc = sql_run(s, NULL, err, "UPDATE jobs SET workload = ? WHERE id = ?", "ti",
+			     workload, job->id);
+		free(workload);
+	}
+	return store_finish(s, rc, err);
+}
+
+int store_split_groups(struct store *s, struct err *err)
+{
+	struct split_entry *entries = xcalloc(ENTRIES_MAX, sizeof(*entries));
+	struct job_group_list groups;
+	int rc = store_groups_list(s, true, &groups, err);
+
+	for (int i = 0; rc == 0 && i < groups.count; i++) {
+		const struct job_group *group = &groups.items[i];
+		struct job_list jobs = { 0 };
+		struct split split;
+		int n = 0;
+
+		if (!group->split || *group->split)
+			continue;
+		rc = store_group_jobs(s, group->id, &jobs, err) ||
+		     list_entries(s, &jobs, entries, &n, err) ? -1 : 0;
+		if (rc == 0 && split_find(entries, n, &split)) {
+			rc = write_split(s, group->id, &jobs, &split, err);
+			split_release(&split);
+		}
+		job_list_release(&jobs);
+	}
+	job_group_list_release(&groups);
+	free(entries);
+	return rc;
 }

@@ -1,6 +1,5 @@
 /* store_jobs.c - jobs and their commands. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "job_rows.h"
@@ -46,43 +45,28 @@ int store_jobs_list(struct store *s, enum job_filter filter, double since_wall_s
 	struct row_columns columns = {
 		.table = &jobs_table, .without = filter == JOBS_SCHEDULABLE ? COLUMN_ASIDE : 0,
 	};
-	struct read_rows all;
 	struct job initial;
-	sqlite3_stmt *q;
+	int rc;
 
-	*list = (struct job_list){ 0 };
-	if (rows_query(s, &q, err, columns, which[filter],
-		       filter == JOBS_RECENT ? "d" : "", since_wall_s))
-		return -1;
 	job_init(&initial);
-	all = rows_read_all(s, q, columns, &initial, err);
-	*list = (struct job_list){ all.items, all.count };
+	rc = rows_list(s, columns, &initial, list, err, which[filter],
+		       filter == JOBS_RECENT ? "d" : "", since_wall_s);
 	if (list->count && (filter == JOBS_ACTIVE || filter == JOBS_SCHEDULABLE))
 		qsort(list->items, (size_t)list->count, sizeof(*list->items), by_id);
-	if (all.rc)
-		job_list_release(list);
-	return all.rc;
-}
-
-static int ask(struct store *s, const char *sql, bool *yes, struct err *err)
-{
-	int64_t answer;
-	int rc = sql_ask(s, &answer, err, sql, "");
-
-	*yes = answer;
 	return rc;
 }
 
 int store_has_work(struct store *s, bool *has, struct err *err)
 {
-	return ask(s, "SELECT EXISTS (SELECT 1 FROM jobs WHERE state IN ('queued', 'running'))"
-		   " OR EXISTS (SELECT 1 FROM runs WHERE state <> 'ended')", has, err);
+	return sql_get(s, err, "SELECT EXISTS (SELECT 1 FROM jobs WHERE state IN ('queued',"
+		       " 'running')) OR EXISTS (SELECT 1 FROM runs WHERE state <> 'ended')", "b<",
+		       has);
 }
 
 int store_has_schedulable(struct store *s, bool *has, struct err *err)
 {
-	return ask(s, "SELECT EXISTS (SELECT 1 FROM jobs WHERE state IN ('queued', 'running')"
-		   " AND profile = 0)", has, err);
+	return sql_get(s, err, "SELECT EXISTS (SELECT 1 FROM jobs WHERE state IN ('queued',"
+		       " 'running') AND profile = 0)", "b<", has);
 }
 
 void job_list_release(struct job_list *list)
@@ -93,61 +77,34 @@ void job_list_release(struct job_list *list)
 	*list = (struct job_list){ 0 };
 }
 
-/* Puts the number of the job into its name, where that has {job}. */
-static int put_id_into_name(struct store *s, struct job *job, const struct job_command *command,
-			    struct err *err)
-{
-	if (!command->name_template)
-		return 0;
-	free(job->declared.name);
-	job->declared.name = braces_put_job(command->name_template, job->id);
-	return sql_run(s, NULL, err, "UPDATE jobs SET name = ? WHERE id = ?", "ti",
-		       job->declared.name, job->id);
-}
-
-/* The row shares the texts of the command, but for the environment, which has a table of its
- * own. */
-static int insert_command(struct store *s, const struct job *job,
-			  const struct job_command *command, struct err *err)
-{
-	struct job_command row = *command;
-	char *directory = command->checkpoint_template
-		? braces_put_job(command->checkpoint_template, job->id) : NULL;
-	int rc;
-
-	row.job_id = job->id;
-	row.env = (struct strings){ 0 };
-	if (directory)
-		row.checkpoint_dir = directory;
-	rc = environment_put(s, &command->env, &row.environment_id, err) ||
-	     rows_insert(s, &commands_table, &row, err) ? -1 : 0;
-	free(directory);
-	return rc;
-}
-
+/* The row of the command shares its texts. The environment has a table of its own. */
 int store_job_insert(struct store *s, struct job *job, const struct job_command *command,
 		     const struct dependency_list *after, struct err *err)
 {
+	struct job_command row = *command;
+	char *directory = NULL;
+	int rc;
+
 	if (dependencies_exist(s, after, err) || rows_insert(s, &jobs_table, job, err))
 		return -1;
-	job->id = sqlite3_last_insert_rowid(s->db);
-	if (put_id_into_name(s, job, command, err) || insert_command(s, job, command, err) ||
-	    dependencies_add(s, job->id, after, err) ||
-	    (job->state == JOB_HELD && store_job_hold(s, job->id, job->reason, err)))
-		return -1;
-	return store_event_add(s, job->id, 0, "submitted", job->declared.name, err);
-}
-
-int store_job_add(struct store *s, struct job *job, const struct job_command *command,
-		  const struct dependency_list *after, struct err *err)
-{
-	if (store_begin(s, err))
-		return -1;
-	if (store_job_insert(s, job, command, after, err)) {
-		store_rollback(s);
-		return -1;
+	job->id = row.job_id = sqlite3_last_insert_rowid(s->db);
+	if (command->name_template) {
+		free(job->declared.name);
+		job->declared.name = braces_put_job(command->name_template, job->id);
+		if (sql_run(s, NULL, err, "UPDATE jobs SET name = ? WHERE id = ?", "ti",
+			    job->declared.name, job->id))
+			return -1;
 	}
-	return store_commit(s, err);
+	if (command->checkpoint_template)
+		row.checkpoint_dir = directory = braces_put_job(command->checkpoint_template,
+								job->id);
+	rc = environment_put(s, &command->env, &row.environment_id, err) ||
+	     rows_insert(s, &commands_table, &row, err) ||
+	     dependencies_add(s, job->id, after, err) ||
+	     (job->state == JOB_HELD && store_job_hold(s, job->id, job->reason, err)) ||
+	     store_event_add(s, job->id, 0, "submitted", job->declared.name, err);
+	free(directory);
+	return rc ? -1 : 0;
 }
 
 int store_job_command_get(struct store *s, int64_t id, struct job_command *c, struct err *err)
@@ -163,19 +120,13 @@ int store_job_command_get(struct store *s, int64_t id, struct job_command *c, st
 
 int store_job_line_get(struct store *s, int64_t id, struct job_line *line, struct err *err)
 {
-	sqlite3_stmt *q;
-	int rc;
-
 	*line = (struct job_line){ 0 };
-	if (sql_query(s, &q, err, "SELECT directory, argv FROM commands WHERE job_id = ?", "i", id))
+	if (sql_get(s, err, "SELECT directory, argv FROM commands WHERE job_id = ?", "ts<i",
+		    &line->directory, &line->argv, id))
 		return -1;
-	rc = sql_row(s, q, err);
-	line->directory = rc == 1 ? sql_text(q, 0) : xstrdup("");
-	if (rc == 1)
-		strings_unpack(&line->argv, sqlite3_column_blob(q, 1),
-			       (size_t)sqlite3_column_bytes(q, 1));
-	sql_done(q);
-	return rc < 0 ? -1 : 0;
+	if (!line->directory)
+		line->directory = xstrdup("");
+	return 0;
 }
 
 void job_line_release(struct job_line *line)
@@ -226,8 +177,8 @@ int store_job_put_first(struct store *s, int64_t id, int n, int *rank, struct er
 {
 	int64_t largest = 0;
 
-	if (!*rank && sql_ask(s, &largest, err, "SELECT max(first_rank) FROM jobs"
-			      " WHERE state IN ('queued', 'held', 'running')", ""))
+	if (!*rank && sql_get(s, err, "SELECT max(first_rank) FROM jobs"
+			      " WHERE state IN ('queued', 'held', 'running')", "i<", &largest))
 		return -1;
 	*rank = *rank ? *rank - 1 : (int)largest + n;
 	return sql_run(s, NULL, err, "UPDATE jobs SET first_rank = ?, reason = CASE"
@@ -279,18 +230,6 @@ int store_job_forgive(struct store *s, int64_t id, struct err *err)
 	" AND number > (SELECT forgiven_runs FROM jobs WHERE id = ?1)" \
 	" ORDER BY number DESC"
 
-static bool is_setback(sqlite3_stmt *q, enum setback_kind *kind)
-{
-	int outcome = run_outcome_parse((const char *)sqlite3_column_text(q, 0));
-	int reason = stop_reason_parse((const char *)sqlite3_column_text(q, 1));
-	bool lost = sql_int(q, 4, 0) != 0;
-
-	*kind = lost ? SETBACK_LOST : outcome == OUTCOME_FAILED ? SETBACK_FAILED
-								: SETBACK_NOT_STARTED;
-	return lost || outcome == OUTCOME_FAILED ||
-	       (outcome == OUTCOME_NOT_STARTED && reason <= STOP_NONE);
-}
-
 int store_job_supervisor_losses(struct store *s, int64_t job_id, int *n, struct err *err)
 {
 	sqlite3_stmt *q;
@@ -310,20 +249,15 @@ int store_job_supervisor_losses(struct store *s, int64_t job_id, int *n, struct 
 
 int store_interactive_rest(struct store *s, double *boot_s, struct err *err)
 {
-	sqlite3_stmt *q;
-	int rc;
+	int rc = sql_get(s, err, "SELECT max(r.end_boot_s + r.duration_s) FROM"
+			 " (SELECT id FROM jobs WHERE interactive = 1 ORDER BY id DESC LIMIT ?) j"
+			 " JOIN runs r ON r.job_id = j.id WHERE r.state = 'ended'"
+			 " AND r.boot_id = ?", "d<it", boot_s, (int64_t)LAST_TURNS,
+			 clock_boot_id());
 
-	*boot_s = -HUGE_VAL;
-	if (sql_query(s, &q, err, "SELECT max(r.end_boot_s + r.duration_s) FROM"
-		      " (SELECT id FROM jobs WHERE interactive = 1 ORDER BY id DESC LIMIT ?) j"
-		      " JOIN runs r ON r.job_id = j.id WHERE r.state = 'ended' AND r.boot_id = ?",
-		      "it", (int64_t)LAST_TURNS, clock_boot_id()))
-		return -1;
-	rc = sql_row(s, q, err);
-	if (rc == 1 && isfinite(sql_double(q, 0)))
-		*boot_s = sql_double(q, 0);
-	sql_done(q);
-	return rc < 0 ? -1 : 0;
+	if (!isfinite(*boot_s))
+		*boot_s = -HUGE_VAL;
+	return rc;
 }
 
 int store_ended_services(struct store *s, double *device_s, int most, struct err *err)
@@ -345,20 +279,26 @@ int store_ended_services(struct store *s, double *device_s, int most, struct err
 int store_job_setback(struct store *s, int64_t job_id, struct setback *setback, struct err *err)
 {
 	sqlite3_stmt *q;
-	enum setback_kind kind;
 	int rc;
 
 	*setback = (struct setback){ 0 };
 	if (sql_query(s, &q, err, "SELECT outcome, stop_reason, end_boot_s, diagnosis, "
 		      LOST_ITS_SUPERVISOR LAST_RUNS, "it", job_id, clock_boot_id()))
 		return -1;
-	while ((rc = sql_row(s, q, err)) == 1 && is_setback(q, &kind)) {
+	while ((rc = sql_row(s, q, err)) == 1) {
+		int outcome = run_outcome_parse((const char *)sqlite3_column_text(q, 0));
+		int reason = stop_reason_parse((const char *)sqlite3_column_text(q, 1));
+		bool lost = sql_int(q, 4, 0) != 0;
+
+		if (!lost && outcome != OUTCOME_FAILED &&
+		    (outcome != OUTCOME_NOT_STARTED || reason > STOP_NONE))
+			break;
 		if (setback->n++ > 0)
 			continue;
-		setback->kind = kind;
+		setback->kind = lost ? SETBACK_LOST : outcome == OUTCOME_FAILED
+			? SETBACK_FAILED : SETBACK_NOT_STARTED;
 		setback->end_boot_s = sql_double(q, 2);
-		snprintf(setback->diagnosis, sizeof(setback->diagnosis), "%s",
-			 sqlite3_column_text(q, 3) ? (const char *)sqlite3_column_text(q, 3) : "");
+		sql_chars(q, 3, setback->diagnosis, sizeof(setback->diagnosis));
 	}
 	sql_done(q);
 	return rc < 0 ? -1 : 0;
@@ -372,27 +312,14 @@ int store_job_setback(struct store *s, int64_t job_id, struct setback *setback, 
 
 int store_ends_left(struct store *s, bool all, bool *left, struct err *err)
 {
-	int64_t wanted = 0, others = 0;
+	bool others;
 
-	*left = false;
-	if (sql_ask(s, &wanted, err, "SELECT EXISTS (SELECT 1 FROM jobs WHERE" UNTOLD " AND" WANTED
-		    ")", "i", (int64_t)all) ||
-	    sql_ask(s, &others, err, "SELECT EXISTS (SELECT 1 FROM jobs WHERE" UNTOLD
-		    " AND NOT" WANTED ")", "i", (int64_t)all))
+	if (sql_get(s, err, "SELECT EXISTS (SELECT 1 FROM jobs WHERE" UNTOLD " AND" WANTED "),"
+		    " EXISTS (SELECT 1 FROM jobs WHERE" UNTOLD " AND NOT" WANTED ")", "bb<i", left,
+		    &others, (int64_t)all))
 		return -1;
-	if (others && sql_run(s, NULL, err, "UPDATE jobs SET end_told = 1 WHERE" UNTOLD " AND NOT"
-			      WANTED, "i", (int64_t)all))
-		return -1;
-	*left = wanted != 0;
-	return 0;
-}
-
-static int take_end(struct store *s, bool all, int64_t *id, struct err *err)
-{
-	if (sql_ask(s, id, err, "SELECT min(id) FROM jobs WHERE" UNTOLD " AND" WANTED, "i",
-		    (int64_t)all))
-		return -1;
-	return sql_run(s, NULL, err, "UPDATE jobs SET end_told = 1 WHERE id = ?", "i", *id);
+	return !others ? 0 : sql_run(s, NULL, err, "UPDATE jobs SET end_told = 1 WHERE" UNTOLD
+				     " AND NOT" WANTED, "i", (int64_t)all);
 }
 
 int store_ends_take(struct store *s, bool all, int64_t *id, struct err *err)
@@ -400,9 +327,8 @@ int store_ends_take(struct store *s, bool all, int64_t *id, struct err *err)
 	*id = 0;
 	if (store_begin(s, err))
 		return -1;
-	if (take_end(s, all, id, err)) {
-		store_rollback(s);
-		return -1;
-	}
-	return store_commit(s, err);
+	return store_finish(s, sql_get(s, err, "SELECT min(id) FROM jobs WHERE" UNTOLD " AND"
+				       WANTED, "i<i", id, (int64_t)all) ||
+			    sql_run(s, NULL, err, "UPDATE jobs SET end_told = 1 WHERE id = ?", "i",
+				    *id), err);
 }

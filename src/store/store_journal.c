@@ -41,14 +41,7 @@ static const struct store_column of_told[] = {
 	C("saves_when_asked", INT, update.saves_when_asked, NEGATIVE, IN(PROGRESS)),
 	C("status_text", TEXT, update.status_text, ZERO, IN(PROGRESS)),
 	C("parameters", INT64, update.parameters, ZERO, IN(PROGRESS)),
-	CHARS("name", metric.name, IN(METRIC)),
-	C("last", DOUBLE, metric.last, UNKNOWN, IN(METRIC)),
-	C("samples", DOUBLE, metric.samples, UNKNOWN, IN(METRIC)),
-	C("lowest", DOUBLE, metric.lowest, UNKNOWN, IN(METRIC)),
-	C("lowest_samples", DOUBLE, metric.lowest_samples, UNKNOWN, IN(METRIC)),
-	C("highest", DOUBLE, metric.highest, UNKNOWN, IN(METRIC)),
-	C("highest_samples", DOUBLE, metric.highest_samples, UNKNOWN, IN(METRIC)),
-	C("time_s", DOUBLE, metric.time_s, UNKNOWN, IN(METRIC)),
+
 	CHARS("name", curve, IN(POINT)),
 	C("time_s", DOUBLE, point.time_s, UNKNOWN, IN(POINT)),
 	C("samples", DOUBLE, point.samples, UNKNOWN, IN(POINT)),
@@ -84,7 +77,8 @@ const struct record_format record_formats[N_RECORD_KINDS] = {
 				 put_observation },
 	[RECORD_GRADIENT] = { "gradient", TOLD(GRADIENT),
 			      { .table = &gradients_table }, ROW_IN(gradient), put_gradient },
-	[RECORD_METRIC] = { "metric", TOLD(METRIC), .put = put_metric },
+	[RECORD_METRIC] = { "metric", TOLD(METRIC), { .table = &metrics_table }, ROW_IN(metric),
+			    put_metric },
 	[RECORD_POINT] = { "point", TOLD(POINT), .put = put_point },
 	[RECORD_RUNG] = { "rung", TOLD(RUNG), .put = put_rung },
 	[RECORD_EVENT] = { "event", TOLD(EVENT), .put = put_event },
@@ -118,7 +112,7 @@ void store_journal_to(int fd)
 
 	journal.fd = fd;
 	if (fd >= 0)
-		journal_add_head(&journal.unwritten);
+		text_addf(&journal.unwritten, JOURNAL_NAME "%d\n", JOURNAL_VERSION);
 	store_journal_flush(false, &ignored);
 }
 
@@ -193,33 +187,8 @@ static int malformed(struct err *err)
 
 int store_journal_place(struct store *s, int64_t run_id, int64_t *place, struct err *err)
 {
-	return sql_ask(s, place, err, "SELECT journal_bytes FROM runs WHERE id = ?", "i", run_id);
-}
-
-static int apply(struct store *s, int64_t run_id, const struct record *r,
-		 const struct record_format *format, struct err *err)
-{
-	struct told t = { .time_s = 0 };
-	int rc = store_run_get(s, run_id, &t.run, err);
-
-	if (rc == 0)
-		rc = journal_read(r, format, &t) ? format->put(s, &t, err) : malformed(err);
-	journal_release(format, &t);
-	run_release(&t.run);
-	return rc;
-}
-
-static void pass_over(const struct record *r, struct strings *unknown)
-{
-	char *name = xasprintf("%.*s", (int)(r->kind_length < 40 ? r->kind_length : 40), r->kind);
-
-	for (size_t i = 0; i < unknown->count; i++)
-		if (!strcmp(unknown->items[i], name)) {
-			free(name);
-			return;
-		}
-	strings_add(unknown, name);
-	free(name);
+	return sql_get(s, err, "SELECT journal_bytes FROM runs WHERE id = ?", "i<i", place,
+		       run_id);
 }
 
 static struct taken take_head(const char *bytes, size_t n, struct err *err)
@@ -247,7 +216,9 @@ static struct taken take_record(struct store *s, int64_t run_id, const struct jo
 	const size_t length = strlen(JOURNAL_NAME);
 	const struct record_format *format;
 	struct taken taken = { .rc = 0 };
+	struct told t = { .time_s = 0 };
 	struct record r;
+	char *name;
 
 	if (part->n > 1 && !memcmp(part->bytes, "J ", 2))
 		return old_journal_take(s, run_id, part->bytes, part->n, err);
@@ -258,46 +229,30 @@ static struct taken take_record(struct store *s, int64_t run_id, const struct jo
 		return taken;
 	taken.size = r.size;
 	format = record_format_of(&r);
-	if (format)
-		taken.rc = apply(s, run_id, &r, format, err);
-	else
-		pass_over(&r, unknown);
+	if (format) {
+		taken.rc = store_run_get(s, run_id, &t.run, err);
+		if (taken.rc == 0)
+			taken.rc = journal_read(&r, format, &t) ? format->put(s, &t, err)
+								: malformed(err);
+		journal_release(format, &t);
+		run_release(&t.run);
+		return taken;
+	}
+	name = xasprintf("%.*s", (int)(r.kind_length < 40 ? r.kind_length : 40), r.kind);
+	for (size_t i = 0; i < unknown->count && name; i++)
+		if (!strcmp(unknown->items[i], name)) {
+			free(name);
+			name = NULL;
+		}
+	if (name)
+		strings_add(unknown, name);
+	free(name);
 	return taken;
 }
 
-/* *here: the record at the place is to be taken. Another pass may have taken it, or have ended the
- * run, which then stays as it is. */
-static int is_here(struct store *s, int64_t run_id, int64_t place, bool *here, struct err *err)
-{
-	int64_t count;
-	int rc = sql_ask(s, &count, err, "SELECT count(*) FROM runs WHERE id = ? AND"
-			 " state <> 'ended' AND coalesce(journal_bytes, 0) = ?", "ii", run_id,
-			 place);
-
-	*here = count > 0;
-	return rc;
-}
-
-/* Takes the record at the place, and writes the place after it. *more: another may follow. */
-static int take_next(struct store *s, int64_t run_id, struct journal_part *part,
-		     struct strings *unknown, bool *more, struct err *err)
-{
-	struct taken taken = take_record(s, run_id, part, unknown, err);
-
-	*more = taken.found == JOURNAL_WHOLE;
-	if (taken.found == JOURNAL_DAMAGED)
-		return malformed(err);
-	if (taken.rc || !*more)
-		return taken.rc;
-	part->place += (int64_t)taken.size;
-	part->bytes += taken.size;
-	part->n -= taken.size;
-	return sql_run(s, NULL, err, "UPDATE runs SET journal_bytes = ? WHERE id = ?", "ii",
-		       part->place, run_id);
-}
-
-/* Takes records in one transaction. One that the store cannot take ends it, and leaves no trace;
- * those before it are taken. */
+/* Takes records in one transaction, and writes the place after them. One that the store cannot take
+ * ends it, and leaves no trace; those before it are taken. *more: another may follow. Another pass
+ * may have taken the record at the place, or have ended the run, which then stays as it is. */
 static int take_some(struct store *s, int64_t run_id, struct journal_part *part,
 		     struct strings *unknown, bool *more, struct err *err)
 {
@@ -307,15 +262,26 @@ static int take_some(struct store *s, int64_t run_id, struct journal_part *part,
 	if (store_begin(s, err))
 		return -1;
 	for (int i = 0; rc == 0 && *more && i < AT_ONCE; i++) {
-		if (is_here(s, run_id, part->place, more, err) || store_begin_part(s, err)) {
-			store_rollback(s);
-			return -1;
+		struct taken taken = { .found = JOURNAL_PARTIAL };
+
+		if (sql_get(s, err, "SELECT count(*) FROM runs WHERE id = ? AND state <> 'ended'"
+			    " AND coalesce(journal_bytes, 0) = ?", "b<ii", more, run_id,
+			    part->place) ||
+		    store_begin_part(s, err))
+			return store_finish(s, -1, err);
+		if (*more)
+			taken = take_record(s, run_id, part, unknown, err);
+		*more = taken.found == JOURNAL_WHOLE;
+		rc = taken.found == JOURNAL_DAMAGED ? malformed(err) : taken.rc;
+		if (rc == 0 && *more) {
+			part->place += (int64_t)taken.size;
+			part->bytes += taken.size;
+			part->n -= taken.size;
+			rc = sql_run(s, NULL, err, "UPDATE runs SET journal_bytes = ? WHERE id = ?",
+				     "ii", part->place, run_id);
 		}
-		rc = *more ? take_next(s, run_id, part, unknown, more, err) : 0;
-		if (store_end_part(s, rc == 0, rc ? &other : err)) {
-			store_rollback(s);
-			return -1;
-		}
+		if (store_end_part(s, rc == 0, rc ? &other : err))
+			return store_finish(s, -1, err);
 	}
 	return store_commit(s, rc ? &other : err) || rc ? -1 : 0;
 }

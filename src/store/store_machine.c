@@ -1,23 +1,33 @@
 /* store_machine.c - what is kept of the machine: devices of profiles, tests of freezing, processes
  * of others, waits. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "columns.h"
 #include "pollux/clock.h"
 #include "pollux/mem.h"
 #include "pollux/store_machine.h"
-#include "sql.h"
+#include "rows.h"
 
 /* --- devices of profiles --- */
 
+#define ROW struct reserved_device
+static const struct store_column of_reserved[] = {
+	C("job_id", INT64, job_id, KNOWN, 0),
+	CHARS("device", device.id, NOT_NULL),
+	CHARS("kind", device.kind, NOT_NULL),
+	CHARS("binding", device.binding, NOT_NULL),
+	C("cores", INT, device.cores, KNOWN, 0),
+};
+static const struct store_columns reserved_columns = COLUMNS(of_reserved);
+static const struct store_table reserved_table = {
+	"reserved_devices", sizeof(ROW), { { .columns = &reserved_columns } },
+};
+#undef ROW
+
 int store_device_reserve(struct store *s, int64_t job_id, const struct device *d, struct err *err)
 {
-	return sql_run(s, NULL, err, "INSERT INTO reserved_devices (device, job_id, kind,"
-		       " binding, cores)"
-		       " VALUES (?, ?, ?, ?, ?)", "titti", d->id, job_id, d->kind, d->binding,
-		       (int64_t)d->cores);
+	return rows_insert(s, &reserved_table, &(struct reserved_device){ job_id, *d }, err);
 }
 
 int store_devices_release(struct store *s, int64_t job_id, struct err *err)
@@ -25,37 +35,11 @@ int store_devices_release(struct store *s, int64_t job_id, struct err *err)
 	return sql_run(s, NULL, err, "DELETE FROM reserved_devices WHERE job_id = ?", "i", job_id);
 }
 
-static void read_reserved(sqlite3_stmt *q, struct reserved_device *r)
-{
-	*r = (struct reserved_device){
-		.job_id = sql_int(q, 0, 0),
-		.device = { .cores = (int)sql_int(q, 4, 1), .usable = true },
-	};
-	snprintf(r->device.id, sizeof(r->device.id), "%s", (const char *)sqlite3_column_text(q, 1));
-	snprintf(r->device.kind, sizeof(r->device.kind), "%s",
-		 (const char *)sqlite3_column_text(q, 2));
-	snprintf(r->device.binding, sizeof(r->device.binding), "%s",
-		 (const char *)sqlite3_column_text(q, 3));
-}
-
 int store_reserved_list(struct store *s, struct reserved_list *list, struct err *err)
 {
-	sqlite3_stmt *q;
-	int rc;
-
-	*list = (struct reserved_list){ 0 };
-	if (sql_query(s, &q, err, "SELECT job_id, device, kind, binding, cores FROM"
-		      " reserved_devices"
-		      " ORDER BY job_id, device", ""))
-		return -1;
-	while ((rc = sql_row(s, q, err)) == 1) {
-		list->items = xgrow(list->items, list->count, sizeof(*list->items));
-		read_reserved(q, &list->items[list->count++]);
-	}
-	sql_done(q);
-	if (rc < 0)
-		reserved_list_release(list);
-	return rc;
+	struct reserved_device initial = { .device.usable = true };
+	return rows_list(s, ALL_OF(reserved_table), &initial, list, err, "ORDER BY job_id, device",
+			 "");
 }
 
 void reserved_list_release(struct reserved_list *list)
@@ -68,9 +52,9 @@ int store_profile_killed(struct store *s, int64_t job_id, struct text *reason, s
 {
 	int64_t n;
 
-	if (sql_ask(s, &n, err, "SELECT count(DISTINCT o.run_id) FROM observations o"
+	if (sql_get(s, err, "SELECT count(DISTINCT o.run_id) FROM observations o"
 		    " JOIN runs r ON r.id = o.run_id WHERE r.job_id = ? AND o.n_windows > 0",
-		    "i", job_id))
+		    "i<i", &n, job_id))
 		return -1;
 	text_addf(reason, "the profile was killed; %lld point%s measured", (long long)n,
 		  n == 1 ? "" : "s");
@@ -101,24 +85,9 @@ int store_freeze_test_revoke(struct store *s, const char *device_id, const char 
 int store_freeze_test_get(struct store *s, const char *device_id, const char *driver,
 			  struct freeze_tested *tested, struct err *err)
 {
-	sqlite3_stmt *q;
-	int rc;
-
-	*tested = (struct freeze_tested){ 0 };
-	if (sql_query(s, &q, err, "SELECT passed, bytes, freeze_s, thaw_s, time_s FROM freeze_tests"
-		      " WHERE device = ? AND driver = ?", "tt", device_id, driver))
-		return -1;
-	rc = sql_row(s, q, err);
-	if (rc == 1) {
-		tested->known = true;
-		tested->passed = sql_int(q, 0, 0) != 0;
-		tested->bytes = sql_int(q, 1, 0);
-		tested->freeze_s = sql_double(q, 2);
-		tested->thaw_s = sql_double(q, 3);
-		tested->time_s = sql_double(q, 4);
-	}
-	sql_done(q);
-	return rc < 0 ? -1 : 0;
+	return sql_get(s, err, "SELECT passed, bytes, freeze_s, thaw_s FROM freeze_tests"
+		       " WHERE device = ? AND driver = ?", "bidd<tt", &tested->passed,
+		       &tested->bytes, &tested->freeze_s, &tested->thaw_s, device_id, driver);
 }
 
 /* --- processes of others --- */
@@ -171,14 +140,6 @@ void ignored_list_release(struct ignored_list *list)
 
 /* --- waits for better joined devices --- */
 
-static int tier_named(const char *name)
-{
-	for (int t = TIER_FAST; name && t < CONFIGURATION_TIERS; t++)
-		if (!strcmp(name, configuration_tier_names.names[t]))
-			return t - TIER_FAST;
-	return TIER_NONE;
-}
-
 int store_locality_list(struct store *s, struct tier_past **list, int *n, struct err *err)
 {
 	sqlite3_stmt *q;
@@ -189,14 +150,16 @@ int store_locality_list(struct store *s, struct tier_past **list, int *n, struct
 	if (sql_query(s, &q, err, "SELECT time_s, replicas, tier, wait_s FROM locality_waits", ""))
 		return -1;
 	while ((rc = sql_row(s, q, err)) == 1) {
-		char *tier = sql_text(q, 2);
+		char *name = sql_text(q, 2);
+		int tier = row_parse_name(&configuration_tier_names, name);
 
 		*list = xgrow(*list, *n, sizeof(**list));
 		(*list)[(*n)++] = (struct tier_past){
 			.time_s = sql_double(q, 0), .replicas = (int)sql_int(q, 1, 0),
-			.tier = tier_named(tier), .wait_s = sql_double(q, 3),
+			.tier = tier == TIER_UNKNOWN ? TIER_NONE : tier - TIER_FAST,
+			.wait_s = sql_double(q, 3),
 		};
-		free(tier);
+		free(name);
 	}
 	sql_done(q);
 	return rc;

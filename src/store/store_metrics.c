@@ -3,12 +3,29 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "columns.h"
+#include "journal.h"
 #include "pollux/clock.h"
 #include "pollux/mem.h"
-#include "pollux/store_measurements.h"
-#include "journal.h"
 
 /* --- metrics --- */
+
+#define ROW struct job_metric
+static const struct store_column of_metric[] = {
+	CHARS("name", name, 0),
+	C("last", DOUBLE, last, UNKNOWN, 0),
+	C("samples", DOUBLE, samples, UNKNOWN, 0),
+	C("time_s", DOUBLE, time_s, UNKNOWN, 0),
+	C("lowest", DOUBLE, lowest, UNKNOWN, 0),
+	C("lowest_samples", DOUBLE, lowest_samples, UNKNOWN, 0),
+	C("highest", DOUBLE, highest, UNKNOWN, 0),
+	C("highest_samples", DOUBLE, highest_samples, UNKNOWN, 0),
+};
+static const struct store_columns metric_columns = COLUMNS(of_metric);
+const struct store_table metrics_table = {
+	"job_metrics", sizeof(ROW), { { .columns = &metric_columns } },
+};
+#undef ROW
 
 /* NULL is NaN: the last value in a row of its own; and lowest and highest where no value was
  * finite. */
@@ -47,34 +64,9 @@ int store_metric_set(struct store *s, int64_t job_id, const struct job_metric *m
 int store_metrics_of_job(struct store *s, int64_t job_id, struct job_metric_list *list,
 			 struct err *err)
 {
-	sqlite3_stmt *q;
-	int rc;
-
-	*list = (struct job_metric_list){ 0 };
-	if (sql_query(s, &q, err, "SELECT name, last, samples, time_s,"
-		      " lowest, lowest_samples, highest, highest_samples FROM job_metrics"
-		      " WHERE job_id = ? ORDER BY name LIMIT ?", "ii", job_id,
-		      (int64_t)STORE_METRICS_MAX))
-		return -1;
-	list->items = xcalloc(STORE_METRICS_MAX, sizeof(*list->items));
-	while ((rc = sql_row(s, q, err)) == 1) {
-		struct job_metric *m = &list->items[list->count++];
-		char *name = sql_text(q, 0);
-
-		snprintf(m->name, sizeof(m->name), "%s", name);
-		free(name);
-		m->last = sql_double(q, 1);
-		m->samples = sql_double(q, 2);
-		m->time_s = sql_double(q, 3);
-		m->lowest = sql_double(q, 4);
-		m->lowest_samples = sql_double(q, 5);
-		m->highest = sql_double(q, 6);
-		m->highest_samples = sql_double(q, 7);
-	}
-	sql_done(q);
-	if (rc < 0)
-		job_metric_list_release(list);
-	return rc < 0 ? -1 : 0;
+	return rows_list(s, ALL_OF(metrics_table), NULL, list, err,
+			 "WHERE job_id = ? ORDER BY name LIMIT ?", "ii", job_id,
+			 (int64_t)STORE_METRICS_MAX);
 }
 
 void job_metric_list_release(struct job_metric_list *list)
@@ -87,24 +79,11 @@ void job_metric_list_release(struct job_metric_list *list)
 
 #define OF_CURVE "FROM curve_points WHERE job_id = ?1 AND name = ?2"
 
-static int thin(struct store *s, int64_t job_id, const char *name, struct err *err)
-{
-	int64_t n;
-
-	if (sql_ask(s, &n, err, "SELECT count(*) " OF_CURVE, "it", job_id, name))
-		return -1;
-	if (n < STORE_CURVE_POINTS)
-		return 0;
-	return sql_run(s, NULL, err, "DELETE " OF_CURVE " AND time_s IN (SELECT time_s FROM"
-		       " (SELECT time_s, row_number() OVER (ORDER BY time_s) AS place " OF_CURVE ")"
-		       " WHERE place % 2 = 1 AND place > 1)", "it", job_id, name);
-}
-
 int put_point(struct store *s, const struct told *t, struct err *err)
 {
 	const struct curve_point *p = &t->point;
 	const char *name = t->curve;
-	int64_t job_id = t->run.job_id;
+	int64_t job_id = t->run.job_id, n;
 	int added;
 
 	if (sql_run(s, &added, err, "INSERT INTO curve_points"
@@ -116,7 +95,15 @@ int put_point(struct store *s, const struct told *t, struct err *err)
 		    " ON CONFLICT DO NOTHING", "itddd", job_id, name, p->time_s, p->samples,
 		    p->value))
 		return -1;
-	return added ? thin(s, job_id, name, err) : 0;
+	if (!added)
+		return 0;
+	if (sql_get(s, err, "SELECT count(*) " OF_CURVE, "i<it", &n, job_id, name))
+		return -1;
+	if (n < STORE_CURVE_POINTS)
+		return 0;
+	return sql_run(s, NULL, err, "DELETE " OF_CURVE " AND time_s IN (SELECT time_s FROM"
+		       " (SELECT time_s, row_number() OVER (ORDER BY time_s) AS place " OF_CURVE ")"
+		       " WHERE place % 2 = 1 AND place > 1)", "it", job_id, name);
 }
 
 int store_curve_add(struct store *s, int64_t job_id, const char *name, double samples,
@@ -130,33 +117,9 @@ int store_curve_add(struct store *s, int64_t job_id, const char *name, double sa
 	return journal_put(s, RECORD_POINT, &t, err);
 }
 
-static struct curve *curve_of(struct curve_list *list, const char *name)
-{
-	struct curve *last = list->count ? &list->items[list->count - 1] : NULL;
-
-	if (last && !strcmp(last->name, name))
-		return last;
-	list->items = xreallocarray(list->items, (size_t)list->count + 1, sizeof(*list->items));
-	last = &list->items[list->count++];
-	*last = (struct curve){ .n = 0 };
-	snprintf(last->name, sizeof(last->name), "%s", name);
-	return last;
-}
-
-static void add_point(struct curve_list *list, sqlite3_stmt *q)
-{
-	char *name = sql_text(q, 0);
-	struct curve *c = curve_of(list, name);
-
-	free(name);
-	c->points = xreallocarray(c->points, (size_t)c->n + 1, sizeof(*c->points));
-	c->points[c->n++] = (struct curve_point){
-		sql_double(q, 1), sql_double(q, 2), sql_double(q, 3),
-	};
-}
-
 int store_curves_of_job(struct store *s, int64_t job_id, struct curve_list *list, struct err *err)
 {
+	struct curve *c = NULL;
 	sqlite3_stmt *q;
 	int rc;
 
@@ -164,12 +127,24 @@ int store_curves_of_job(struct store *s, int64_t job_id, struct curve_list *list
 	if (sql_query(s, &q, err, "SELECT name, time_s, samples, value FROM curve_points"
 		      " WHERE job_id = ? ORDER BY name, time_s", "i", job_id))
 		return -1;
-	while ((rc = sql_row(s, q, err)) == 1)
-		add_point(list, q);
+	while ((rc = sql_row(s, q, err)) == 1) {
+		struct curve next = { .n = 0 };
+
+		sql_chars(q, 0, next.name, sizeof(next.name));
+		if (!c || strcmp(c->name, next.name) != 0) {
+			list->items = xgrow(list->items, list->count, sizeof(next));
+			c = &list->items[list->count++];
+			*c = next;
+		}
+		c->points = xgrow(c->points, c->n, sizeof(*c->points));
+		c->points[c->n++] = (struct curve_point){
+			sql_double(q, 1), sql_double(q, 2), sql_double(q, 3),
+		};
+	}
 	sql_done(q);
 	if (rc < 0)
 		curve_list_release(list);
-	return rc < 0 ? -1 : 0;
+	return rc;
 }
 
 void curve_list_release(struct curve_list *list)

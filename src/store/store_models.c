@@ -7,6 +7,7 @@
 
 #include "measured.h"
 #include "pollux/mem.h"
+#include "pollux/step_stats.h"
 #include "pollux/store_runs.h"
 #include "pollux/text.h"
 #include "rows.h"
@@ -27,31 +28,12 @@ static enum fit_basis read_letter(const char **letters)
 	return at ? (enum fit_basis)(at - basis_letters) : FIT_TIED;
 }
 
-static void read_basis(const char *letters, struct fit_result *fit)
-{
-	for (int i = 0; i < N_THROUGHPUT_PARAMS; i++)
-		fit->basis[i] = read_letter(&letters);
-	fit->tier_basis[TIER_UNKNOWN] = FIT_TIED;
-	for (int t = TIER_FAST; t < CONFIGURATION_TIERS; t++)
-		fit->tier_basis[t] = read_letter(&letters);
-}
-
 int store_model_kind(struct store *s, const char *workload, const char *preferred, char **kind,
 		     struct err *err)
 {
-	sqlite3_stmt *q;
-	int rc;
-
-	*kind = NULL;
-	if (sql_query(s, &q, err, "SELECT device_kind FROM models WHERE workload = ?1"
-		      " ORDER BY device_kind IS ?2 DESC, n_steps DESC, device_kind LIMIT 1", "tt",
-		      workload, preferred))
-		return -1;
-	rc = sql_row(s, q, err);
-	if (rc == 1)
-		*kind = sql_text(q, 0);
-	sql_done(q);
-	return rc < 0 ? -1 : 0;
+	return sql_get(s, err, "SELECT device_kind FROM models WHERE workload = ?1 ORDER BY"
+		       " device_kind IS ?2 DESC, n_steps DESC, device_kind LIMIT 1", "t<tt", kind,
+		       workload, preferred);
 }
 
 int store_model_get(struct store *s, const char *workload, const char *device_kind,
@@ -59,50 +41,36 @@ int store_model_get(struct store *s, const char *workload, const char *device_ki
 {
 	const struct row_columns values = { .table = &models_table, .without = COLUMN_KEY };
 	struct stored_model row = { .workload = NULL };
+	struct fit_result *fit = &row.model.fit;
+	const char *letters = row.basis;
 	int rc = rows_get(s, values, &row, err, "WHERE workload = ? AND device_kind = ?", "tt",
 			  workload, device_kind);
 
 	*found = rc == 1;
-	if (*found) {
-		read_basis(row.basis, &row.model.fit);
-		*model = row.model;
-	}
-	return rc < 0 ? -1 : 0;
-}
-
-static bool tiers_are_known(const struct fit_result *fit)
-{
+	if (rc != 1)
+		return rc;
+	for (int i = 0; i < N_THROUGHPUT_PARAMS; i++)
+		fit->basis[i] = read_letter(&letters);
+	fit->tier_basis[TIER_UNKNOWN] = FIT_TIED;
 	for (int t = TIER_FAST; t < CONFIGURATION_TIERS; t++)
-		if (fit->tier_basis[t] != FIT_TIED)
-			return true;
-	return false;
+		fit->tier_basis[t] = read_letter(&letters);
+	*model = row.model;
+	return 0;
 }
 
 int store_model_set(struct store *s, const char *workload, const char *device_kind,
 		    const struct model_row *m, struct err *err)
 {
 	struct stored_model row = { workload, device_kind, "", *m };
+	bool known = false;
 
 	for (int i = 0; i < N_THROUGHPUT_PARAMS; i++)
 		row.basis[i] = basis_letters[m->fit.basis[i]];
-	for (int t = TIER_FAST; t < CONFIGURATION_TIERS && tiers_are_known(&m->fit); t++)
+	for (int t = TIER_FAST; t < CONFIGURATION_TIERS; t++)
+		known |= m->fit.tier_basis[t] != FIT_TIED;
+	for (int t = TIER_FAST; known && t < CONFIGURATION_TIERS; t++)
 		row.basis[N_THROUGHPUT_PARAMS - 1 + t] = basis_letters[m->fit.tier_basis[t]];
 	return rows_put(s, &models_table, &row, "true", err);
-}
-
-static void read_stamp(sqlite3_stmt *q, struct workload_stamp *stamp)
-{
-	stamp->workload = sql_text(q, 0);
-	double parameters = sql_double(q, 4), measured_s = sql_double(q, 5);
-	struct text key = TEXT_INIT;
-
-	text_addf(&key, "%lld:%lld:%lld", (long long)sql_int(q, 1, 0), (long long)sql_int(q, 2, 0),
-		  (long long)sql_int(q, 3, 0));
-	/* A prior needs the number of parameters and the measurements. */
-	if (!isnan(parameters) && !isnan(measured_s))
-		text_addf(&key, ":%.9g:%.3f", parameters, measured_s);
-	snprintf(stamp->observations_key, sizeof(stamp->observations_key), "%s", key.data);
-	text_release(&key);
 }
 
 #define STAMPS(base, names) \
@@ -121,7 +89,8 @@ static void read_stamp(sqlite3_stmt *q, struct workload_stamp *stamp)
 	" INDEXED BY jobs_with_plans WHERE plans IS NOT NULL AND " ACTIVE ") j" \
 	" CROSS JOIN runs r ON " SQL_OF_PLANS("r.workload", "j.workload")
 
-/* The keys do not use the times of writing, because the wall clock may be set back. */
+/* The keys do not use the times of writing, because the wall clock may be set back. A prior needs
+ * the number of parameters and the measurements. */
 int store_workload_stamps(struct store *s, const char *device_kind, bool plans, const char *only,
 			  struct workload_stamp_list *list, struct err *err)
 {
@@ -136,8 +105,19 @@ int store_workload_stamps(struct store *s, const char *device_kind, bool plans, 
 			     : STAMPS("w.workload", OF_JOBS), "t", device_kind))
 		return -1;
 	while ((rc = sql_row(s, q, err)) == 1) {
+		double parameters = sql_double(q, 4), measured_s = sql_double(q, 5);
+		struct text key = TEXT_INIT;
+		struct workload_stamp *stamp;
+
+		text_addf(&key, "%lld:%lld:%lld", (long long)sql_int(q, 1, 0),
+			  (long long)sql_int(q, 2, 0), (long long)sql_int(q, 3, 0));
+		if (!isnan(parameters) && !isnan(measured_s))
+			text_addf(&key, ":%.9g:%.3f", parameters, measured_s);
 		list->items = xgrow(list->items, list->count, sizeof(*list->items));
-		read_stamp(q, &list->items[list->count++]);
+		stamp = &list->items[list->count++];
+		stamp->workload = sql_text(q, 0);
+		snprintf(stamp->observations_key, sizeof(stamp->observations_key), "%s", key.data);
+		text_release(&key);
 	}
 	sql_done(q);
 	return rc;
@@ -153,118 +133,79 @@ void workload_stamp_list_release(struct workload_stamp_list *list)
 
 /* --- memory --- */
 
-static int read_trials(struct store *s, sqlite3_stmt *q, const struct store_table *table,
-		       struct observation **trials, int *n, struct err *err)
+static int read_trials(struct store *s, const struct store_table *table, const char *rest,
+		       const char *workload, const char *device_kind, struct observation **trials,
+		       int *n, struct err *err)
 {
-	struct read_rows all = rows_read_all(s, q, (struct row_columns){ .table = table }, NULL,
-					     err);
+	struct observation_list list;
+	int rc = rows_list(s, (struct row_columns){ .table = table }, NULL, &list, err, rest, "tt",
+			   workload, device_kind);
 
-	*trials = all.items;
-	*n = all.count;
-	return all.rc;
+	*trials = list.items;
+	*n = list.count;
+	return rc;
 }
 
 int store_workload_has_runs(struct store *s, const char *workload, bool *has, struct err *err)
 {
-	int64_t answer = 0;
-	int rc = sql_ask(s, &answer, err, "SELECT 1 FROM runs WHERE workload = ? LIMIT 1", "t",
-			 workload);
-
-	*has = rc == 0 && answer;
-	return rc;
+	return sql_get(s, err, "SELECT 1 FROM runs WHERE workload = ? LIMIT 1", "b<t", has,
+		       workload);
 }
 
 /* True (in SQL) for a run on devices of a kind. */
 #define ON_DEVICE_KIND \
 	"EXISTS (SELECT 1 FROM run_devices d WHERE d.run_id = runs.id AND d.kind = ?)"
 
-/* Reads the few runs that ran out of memory, by an index. */
-static int read_ran_out(struct store *s, const char *workload, const char *device_kind,
-			struct memory_bounds *b, struct err *err)
-{
-	sqlite3_stmt *q;
+#define MEASURED \
+	"WHERE run_id IN " SQL_NEWEST_RUNS("?") " AND device_kind = ? AND local_batch_size > 0" \
+	" GROUP BY replicas, local_batch_size ORDER BY max(run_id) DESC"
 
-	if (rows_query(s, &q, err, ALL_OF(tried_table),
-		       "WHERE workload = ? AND out_of_memory = 1 AND (forgotten & 2) = 0"
-		       " AND local_batch_size > 0 AND "
-		       ON_DEVICE_KIND " ORDER BY id DESC LIMIT " SQL_NUMBER(STORE_RUNS_MAX), "tt",
-		       workload, device_kind))
-		return -1;
-	return read_trials(s, q, &tried_table, &b->ran_out, &b->n_ran_out, err);
-}
-
-static int read_measured(struct store *s, const char *workload, const char *device_kind,
-			 struct observation **trials, int *n, struct err *err)
-{
-	sqlite3_stmt *q;
-
-	if (rows_query(s, &q, err, ALL_OF(measured_table),
-		       "WHERE run_id IN " SQL_NEWEST_RUNS("?") " AND device_kind = ?"
-		       " AND local_batch_size > 0 GROUP BY replicas, local_batch_size"
-		       " ORDER BY max(run_id) DESC", "tt", workload, device_kind))
-		return -1;
-	return read_trials(s, q, &measured_table, trials, n, err);
-}
-
-/* Reads from one run whether its devices share memory. All runs agree, since devices of one kind
- * have one backend. */
-static int read_shared(struct store *s, struct memory_bounds *b, struct err *err)
-{
-	const struct device_backend *backend = NULL;
-	sqlite3_stmt *q;
-	int rc;
-
-	if (sql_query(s, &q, err, "SELECT device FROM run_devices WHERE run_id = ? LIMIT 1", "i",
-		      b->ran_out[0].run_id))
-		return -1;
-	rc = sql_row(s, q, err);
-	if (rc == 1)
-		backend = device_backend_of((const char *)sqlite3_column_text(q, 0));
-	sql_done(q);
-	b->shared = backend && backend->shares_memory;
-	return rc < 0 ? -1 : 0;
-}
-
+/* The few runs that ran out of memory are found by an index. One of them tells whether its devices
+ * share memory, since devices of one kind have one backend. */
 int store_memory_bounds(struct store *s, const char *workload, const char *device_kind,
 			struct memory_bounds *b, struct err *err)
 {
+	const struct device_backend *backend = NULL;
+	char device[DEVICE_ID_SIZE] = "";
+	int rc;
+
 	*b = (struct memory_bounds){ 0 };
-	if (read_ran_out(s, workload, device_kind, b, err) ||
-	    (b->n_ran_out > 0 &&
-	     (read_shared(s, b, err) ||
-	      read_measured(s, workload, device_kind, &b->fitted, &b->n_fitted, err)))) {
+	rc = read_trials(s, &tried_table, "WHERE workload = ? AND out_of_memory = 1"
+			 " AND (forgotten & 2) = 0 AND local_batch_size > 0 AND " ON_DEVICE_KIND
+			 " ORDER BY id DESC LIMIT " SQL_NUMBER(STORE_RUNS_MAX), workload,
+			 device_kind, &b->ran_out, &b->n_ran_out, err);
+	if (rc == 0 && b->n_ran_out > 0)
+		rc = sql_get(s, err, "SELECT device FROM run_devices WHERE run_id = ? LIMIT 1",
+			     "c<i", device, sizeof(device), b->ran_out[0].run_id) ||
+		     read_trials(s, &measured_table, MEASURED, workload, device_kind, &b->fitted,
+				 &b->n_fitted, err) ? -1 : 0;
+	if (rc) {
 		memory_bounds_release(b);
 		return -1;
 	}
+	if (*device)
+		backend = device_backend_of(device);
+	b->shared = backend && backend->shares_memory;
 	memory_bounds_settle(b);
 	return 0;
 }
 
 /* If a profile failed as a whole, its command fails at any size: its runs say nothing of sizes. */
-static int read_failed(struct store *s, const char *workload, const char *device_kind,
-		       struct failed_sizes *f, struct err *err)
-{
-	sqlite3_stmt *q;
-
-	if (rows_query(s, &q, err, ALL_OF(tried_table),
-		       "CROSS JOIN jobs ON jobs.id = runs.job_id WHERE runs.id IN "
-		       SQL_NEWEST_RUNS("?") " AND runs.outcome IN ('failed', 'completed')"
-		       " AND runs.out_of_memory = 0 AND runs.forgotten = 0"
-		       " AND runs.local_batch_size > 0"
-		       " AND jobs.profile = 1 AND jobs.state <> 'failed' AND " ON_DEVICE_KIND
-		       " AND NOT EXISTS (SELECT 1 FROM observations o WHERE o.run_id = runs.id AND"
-		       " o.n_windows > 0)", "tt", workload, device_kind))
-		return -1;
-	return read_trials(s, q, &tried_table, &f->failed, &f->n_failed, err);
-}
-
 int store_failed_sizes(struct store *s, const char *workload, const char *device_kind,
 		       struct failed_sizes *f, struct err *err)
 {
 	*f = (struct failed_sizes){ 0 };
-	if (read_failed(s, workload, device_kind, f, err) ||
+	if (read_trials(s, &tried_table, "CROSS JOIN jobs ON jobs.id = runs.job_id"
+			" WHERE runs.id IN " SQL_NEWEST_RUNS("?")
+			" AND runs.outcome IN ('failed', 'completed') AND runs.out_of_memory = 0"
+			" AND runs.forgotten = 0 AND runs.local_batch_size > 0"
+			" AND jobs.profile = 1 AND jobs.state <> 'failed' AND " ON_DEVICE_KIND
+			" AND NOT EXISTS (SELECT 1 FROM observations o WHERE o.run_id = runs.id AND"
+			" o.n_windows > 0)", workload, device_kind, &f->failed, &f->n_failed,
+			err) ||
 	    (f->n_failed > 0 &&
-	     read_measured(s, workload, device_kind, &f->worked, &f->n_worked, err))) {
+	     read_trials(s, &measured_table, MEASURED, workload, device_kind, &f->worked,
+			 &f->n_worked, err))) {
 		failed_sizes_release(f);
 		return -1;
 	}
@@ -291,10 +232,8 @@ int store_ran_out_list(struct store *s, struct ran_out_list *list, struct err *e
 		list->items = xgrow(list->items, list->count, sizeof(*list->items));
 		item = &list->items[list->count++];
 		item->job_id = sqlite3_column_int64(q, 0);
-		snprintf(item->kind, sizeof(item->kind), "%s",
-			 (const char *)sqlite3_column_text(q, 1));
-		snprintf(item->plan, sizeof(item->plan), "%s",
-			 (const char *)sqlite3_column_text(q, 2));
+		sql_chars(q, 1, item->kind, sizeof(item->kind));
+		sql_chars(q, 2, item->plan, sizeof(item->plan));
 	}
 	sql_done(q);
 	return rc < 0 ? -1 : 0;
@@ -303,20 +242,6 @@ int store_ran_out_list(struct store *s, struct ran_out_list *list, struct err *e
 /* --- restarts --- */
 
 #define RESTARTS 20
-
-static int compare_times(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-/* Sorts the times. NaN if there are none. */
-static double median_of(double *times, int n)
-{
-	qsort(times, (size_t)n, sizeof(*times), compare_times);
-	return n > 0 ? (times[(n - 1) / 2] + times[n / 2]) / 2 : (double)NAN;
-}
 
 /* Reads the medians of at most RESTARTS rows: of the first column, and of the second where not
  * NULL. */
@@ -335,13 +260,15 @@ static int read_medians(struct store *s, const char *sql, const char *workload, 
 		n[1] += !isnan(times[1][n[1]]);
 	}
 	sql_done(q);
-	medians[0] = median_of(times[0], n[0]);
-	medians[1] = median_of(times[1], n[1]);
+	for (int i = 0; i < 2; i++)
+		medians[i] = median_of(times[i], n[i]);
 	return rc < 0 ? -1 : 0;
 }
 
-/* Reads pairs: a stopped run, and the next run of its job that reported a step. */
-static int read_pairs(struct store *s, const char *workload, double *seconds, struct err *err)
+/* Pairs are a stopped run, and the next run of its job that reported a step: *pair is the median of
+ * their restarts. Without such a pair, halves has the separate medians of starts and of stops. */
+static int read_restarts(struct store *s, const char *workload, double *pair, double halves[2],
+			 struct err *err)
 {
 	static const char pairs[] =
 		"SELECT a.stop_duration_s + b.first_step_s, NULL FROM runs b CROSS JOIN runs a"
@@ -351,46 +278,33 @@ static int read_pairs(struct store *s, const char *workload, double *seconds, st
 		" WHERE b.id IN " SQL_NEWEST_RUNS("?")
 		" AND b.first_step_s IS NOT NULL AND a.stop_duration_s IS NOT NULL"
 		" ORDER BY b.id DESC LIMIT ?";
-	double medians[2];
-
-	if (read_medians(s, pairs, workload, medians, err))
-		return -1;
-	*seconds = medians[0];
-	return 0;
-}
-
-/* Reads the separate medians of starts and of stops, for a workload without such a pair. */
-static int read_halves(struct store *s, const char *workload, double halves[2], struct err *err)
-{
 	static const char starts[] =
 		"SELECT first_step_s, stop_duration_s FROM runs WHERE id IN " SQL_NEWEST_RUNS("?")
 		" AND first_step_s IS NOT NULL"
 		" ORDER BY id DESC LIMIT ?";
 
-	return read_medians(s, starts, workload, halves, err);
+	if (read_medians(s, pairs, workload, halves, err))
+		return -1;
+	*pair = halves[0];
+	return isnan(*pair) ? read_medians(s, starts, workload, halves, err) : 0;
 }
 
 int store_restart_cost(struct store *s, const char *workload, double *seconds, struct err *err)
 {
 	double halves[2];
 
-	if (read_pairs(s, workload, seconds, err))
+	if (read_restarts(s, workload, seconds, halves, err))
 		return -1;
-	if (!isnan(*seconds))
-		return 0;
-	if (read_halves(s, workload, halves, err))
-		return -1;
-	*seconds = isnan(halves[1]) ? halves[0] : halves[0] + halves[1];
+	if (isnan(*seconds))
+		*seconds = isnan(halves[1]) ? halves[0] : halves[0] + halves[1];
 	return 0;
 }
 
 int store_restart_was_timed(struct store *s, const char *workload, bool *timed, struct err *err)
 {
-	double seconds, halves[2] = { (double)NAN, (double)NAN };
-	int rc = read_pairs(s, workload, &seconds, err);
+	double seconds, halves[2];
+	int rc = read_restarts(s, workload, &seconds, halves, err);
 
-	if (rc == 0 && isnan(seconds))
-		rc = read_halves(s, workload, halves, err);
 	*timed = rc == 0 && !(isnan(seconds) && isnan(halves[1]));
 	return rc;
 }

@@ -6,9 +6,8 @@
 
 #include "pollux/clock.h"
 #include "pollux/mem.h"
-#include "pollux/store_runs.h"
+#include "job_rows.h"
 #include "journal.h"
-#include "run_devices.h"
 
 /* Sets kind and nodes of the run's devices, also in the wanted configuration, which has the same
  * devices. */
@@ -23,102 +22,104 @@ static void set_kind(struct run *run)
 	memcpy(run->wanted.kind, c->kind, sizeof(c->kind));
 }
 
-static int read_run(struct store *s, sqlite3_stmt *q, struct run *run, struct err *err)
+int run_devices_read(struct store *s, struct run *run, struct err *err)
 {
-	run_init(run);
-	rows_read(q, ALL_OF(runs_table), run);
-	if (run_devices_read(s, run, err))
+	sqlite3_stmt *q;
+	int rc, n = 0;
+
+	free(run->devices);
+	run->devices = xcalloc((size_t)run->configuration.replicas, sizeof(*run->devices));
+	if (sql_query(s, &q, err, "SELECT device, kind, binding, cores, node, seat FROM run_devices"
+		      " WHERE run_id = ? ORDER BY position", "i", run->id))
 		return -1;
+	while ((rc = sql_row(s, q, err)) == 1 && n < run->configuration.replicas) {
+		struct device *d = &run->devices[n++];
+
+		sql_chars(q, 0, d->id, sizeof(d->id));
+		sql_chars(q, 1, d->kind, sizeof(d->kind));
+		sql_chars(q, 2, d->binding, sizeof(d->binding));
+		d->cores = (int)sql_int(q, 3, 1);
+		sql_chars(q, 4, d->node, sizeof(d->node));
+		d->seat = (int)sql_int(q, 5, 0);
+		d->usable = true;
+		d->now = DEVICE_READING_UNKNOWN;
+	}
+	sql_done(q);
 	set_kind(run);
+	return rc < 0 ? -1 : 0;
+}
+
+int run_devices_add(struct store *s, const struct run *run, struct err *err)
+{
+	for (int i = 0; i < run->configuration.replicas; i++) {
+		const struct device *d = &run->devices[i];
+
+		if (sql_run(s, NULL, err, "INSERT INTO run_devices (run_id, position, device, kind,"
+			    " binding, cores, node, seat) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+			    "iitttiti", run->id, (int64_t)i, d->id, d->kind, d->binding,
+			    (int64_t)d->cores, d->node, (int64_t)d->seat))
+			return -1;
+	}
 	return 0;
+}
+
+int run_devices_set_in_use(struct store *s, int64_t run_id, bool in_use, struct err *err)
+{
+	return sql_run(s, NULL, err, "UPDATE run_devices SET in_use = ? WHERE run_id = ?", "ii",
+		       (int64_t)in_use, run_id);
 }
 
 int store_run_get(struct store *s, int64_t id, struct run *run, struct err *err)
 {
-	sqlite3_stmt *q;
 	int rc;
 
 	run_init(run);
-	if (rows_query(s, &q, err, ALL_OF(runs_table),
-		       "WHERE id = ?", "i", id))
-		return -1;
-	rc = sql_row(s, q, err);
-	if (rc == 1 && read_run(s, q, run, err))
-		rc = -1;
-	sql_done(q);
+	rc = rows_get(s, ALL_OF(runs_table), run, err, "WHERE id = ?", "i", id);
 	if (rc == 0)
 		return err_set(err, EX_NOINPUT, "no such run: %lld", (long long)id);
-	return rc == 1 ? 0 : -1;
+	return rc == 1 ? run_devices_read(s, run, err) : -1;
 }
 
-static int read_list(struct store *s, sqlite3_stmt *q, struct run_list *list, struct err *err)
+/* Times of active runs by the boot clock are moved to that of this boot. */
+static int read_list(struct store *s, struct run_list *list, bool active, struct err *err,
+		     const char *rest, const char *types, int64_t job_id)
 {
+	struct run initial;
 	int rc;
 
-	while ((rc = sql_row(s, q, err)) == 1) {
-		list->items = xgrow(list->items, list->count, sizeof(*list->items));
-		if (read_run(s, q, &list->items[list->count++], err)) {
-			rc = -1;
-			break;
-		}
+	run_init(&initial);
+	rc = rows_list(s, ALL_OF(runs_table), &initial, list, err, rest, types, job_id);
+	for (int i = 0; rc == 0 && i < list->count; i++) {
+		rc = run_devices_read(s, &list->items[i], err);
+		if (active)
+			run_take_boot(&list->items[i], clock_wall_s(), clock_boot_s());
 	}
-	sql_done(q);
-	if (rc < 0)
+	if (rc)
 		run_list_release(list);
 	return rc;
 }
 
-static int read_active(struct store *s, sqlite3_stmt *q, struct run_list *list, struct err *err)
-{
-	if (read_list(s, q, list, err))
-		return -1;
-	for (int i = 0; i < list->count; i++)
-		run_take_boot(&list->items[i], clock_wall_s(), clock_boot_s());
-	return 0;
-}
-
 int store_runs_active(struct store *s, struct run_list *list, struct err *err)
 {
-	sqlite3_stmt *q;
-
-	*list = (struct run_list){ 0 };
-	if (rows_query(s, &q, err, ALL_OF(runs_table),
-		       "WHERE id IN"
-		       " (SELECT id FROM runs WHERE state <> 'ended') ORDER BY id", ""))
-		return -1;
-	return read_active(s, q, list, err);
+	return read_list(s, list, true, err, "WHERE id IN"
+			 " (SELECT id FROM runs WHERE state <> 'ended') ORDER BY id", "", 0);
 }
 
 int store_runs_active_of(struct store *s, int64_t job_id, struct run_list *list, struct err *err)
 {
-	sqlite3_stmt *q;
-
-	*list = (struct run_list){ 0 };
-	if (rows_query(s, &q, err, ALL_OF(runs_table),
-		       "WHERE job_id = ? AND state <> 'ended' ORDER BY id", "i", job_id))
-		return -1;
-	return read_active(s, q, list, err);
+	return read_list(s, list, true, err, "WHERE job_id = ? AND state <> 'ended' ORDER BY id",
+			 "i", job_id);
 }
 
 int store_runs_any_of(struct store *s, const char *engine, bool *any, struct err *err)
 {
-	int64_t found = 0;
-	int rc = sql_ask(s, &found, err, "SELECT EXISTS (SELECT 1 FROM runs WHERE state <> 'ended'"
-			 " AND CAST(handle AS TEXT) || ' ' LIKE ? || ' %')", "t", engine);
-
-	*any = found != 0;
-	return rc;
+	return sql_get(s, err, "SELECT EXISTS (SELECT 1 FROM runs WHERE state <> 'ended'"
+		       " AND CAST(handle AS TEXT) || ' ' LIKE ? || ' %')", "b<t", any, engine);
 }
 
 int store_runs_of_job(struct store *s, int64_t job_id, struct run_list *list, struct err *err)
 {
-	sqlite3_stmt *q;
-
-	*list = (struct run_list){ 0 };
-	if (rows_query(s, &q, err, ALL_OF(runs_table),
-		       "WHERE job_id = ? ORDER BY number", "i", job_id))
-		return -1;
-	return read_list(s, q, list, err);
+	return read_list(s, list, false, err, "WHERE job_id = ? ORDER BY number", "i", job_id);
 }
 
 void run_list_release(struct run_list *list)
@@ -129,22 +130,16 @@ void run_list_release(struct run_list *list)
 	*list = (struct run_list){ 0 };
 }
 
-static int next_number(struct store *s, struct run *run, struct err *err)
-{
-	int64_t last;
-	int rc = sql_ask(s, &last, err, "SELECT max(number) FROM runs WHERE job_id = ?", "i",
-			 run->job_id);
-
-	run->number = (int)last + 1;
-	return rc;
-}
-
 int store_run_add(struct store *s, struct run *run, struct err *err)
 {
 	set_kind(run);
 	free(run->boot_id);
 	run->boot_id = xstrdup(clock_boot_id());
-	if (next_number(s, run, err) || rows_insert(s, &runs_table, run, err))
+	if (sql_get(s, err, "SELECT max(number) FROM runs WHERE job_id = ?", "n<i", &run->number,
+		    run->job_id))
+		return -1;
+	run->number++;
+	if (rows_insert(s, &runs_table, run, err))
 		return -1;
 	run->id = sqlite3_last_insert_rowid(s->db);
 	if (run_devices_add(s, run, err))
@@ -154,22 +149,14 @@ int store_run_add(struct store *s, struct run *run, struct err *err)
 		       " passed_rungs = max(passed_rungs, rung) WHERE id = ?", "i", run->job_id);
 }
 
-/* *may: no other run of the job has been claimed, and no other run uses a device of this one. */
 int store_run_may_claim(struct store *s, int64_t id, bool *may, struct err *err)
 {
-	int64_t answer;
-	int rc = sql_ask(s, &answer, err,
-		    "SELECT r.state = 'assigned' AND coalesce(r.stop_reason, 'none') = 'none'"
-		    " AND NOT EXISTS (SELECT 1 FROM runs o WHERE o.job_id = r.job_id"
-		    "  AND o.state IN ('running', 'stopping'))"
-		    " AND NOT EXISTS (SELECT 1 FROM run_devices mine JOIN run_devices used"
-		    "  ON used.node = mine.node AND used.device = mine.device AND used.in_use = 1"
-		    "  AND (used.seat = mine.seat OR used.seat = 0 OR mine.seat = 0)"
-		    "  WHERE mine.run_id = r.id)"
-		    " FROM runs r WHERE r.id = ?", "i", id);
-
-	*may = answer;
-	return rc;
+	return sql_get(s, err,
+		       "SELECT r.state = 'assigned' AND coalesce(r.stop_reason, 'none') = 'none'"
+		       " AND NOT EXISTS (SELECT 1 FROM runs o WHERE o.job_id = r.job_id"
+		       "  AND o.state IN ('running', 'stopping'))"
+		       " AND " SQL_DEVICES_ARE_FREE("r.id") " FROM runs r WHERE r.id = ?", "b<i",
+		       may, id);
 }
 
 int put_claim(struct store *s, const struct told *t, struct err *err)
@@ -191,22 +178,19 @@ int store_run_claim(struct store *s, int64_t id, const char *handle, double now_
 		    bool *claimed, struct err *err)
 {
 	struct told t = { .run = { .id = id, .launch_time_s = clock_wall_s() } };
+	int rc;
 
 	*claimed = false;
 	if (store_begin(s, err))
 		return -1;
 	t.run.launch_boot_s = isnan(now_boot_s) ? clock_boot_s() : now_boot_s;
-	if (store_run_may_claim(s, id, claimed, err) ||
-	    (*claimed && (store_run_set_handle(s, id, handle, err) ||
-			  journal_put(s, RECORD_CLAIM, &t, err)))) {
-		store_rollback(s);
-		*claimed = false;
-		return -1;
-	}
-	if (store_commit(s, err) == 0)
-		return 0;
-	*claimed = false;	/* the commit may be the first write that a full disk refuses */
-	return -1;
+	rc = store_run_may_claim(s, id, claimed, err) ||
+	     (*claimed && (store_run_set_handle(s, id, handle, err) ||
+			   journal_put(s, RECORD_CLAIM, &t, err)));
+	/* The commit may be the first write that a full disk refuses. */
+	rc = store_finish(s, rc, err);
+	*claimed = *claimed && rc == 0;
+	return rc;
 }
 
 /* Writes that the run is an orphan even if a profile has asked to end it (STOP_MEASURED) because
@@ -337,4 +321,35 @@ int put_stopping(struct store *s, const struct told *t, struct err *err)
 int store_run_set_stopping(struct store *s, int64_t id, struct err *err)
 {
 	return journal_put(s, RECORD_STOPPING, &(struct told){ .run.id = id }, err);
+}
+
+/* --- the code of a run --- */
+
+int put_code(struct store *s, const struct told *t, struct err *err)
+{
+	const struct run *run = &t->run;
+
+	if (sql_run(s, NULL, err, "UPDATE runs SET code_commit = ?, code_tree = ? WHERE id = ?",
+		    "tti", run->code.commit, run->code.tree, run->id))
+		return -1;
+	return sql_run(s, NULL, err, "UPDATE commands SET first_commit = ?, first_tree = ?"
+		       " WHERE job_id = ? AND first_tree IS NULL", "tti", run->code.commit,
+		       run->code.tree, run->job_id);
+}
+
+int store_run_set_code(struct store *s, const struct run *run, struct err *err)
+{
+	return journal_put(s, RECORD_CODE, &(struct told){ .run = *run }, err);
+}
+
+int store_snapshot_is_needed(struct store *s, const char *dir, bool *needed, struct err *err)
+{
+	return sql_get(s, err, "SELECT EXISTS (SELECT 1 FROM commands"
+		       " WHERE snapshot_dir = CAST(? AS BLOB))", "b<t", needed, dir);
+}
+
+int store_job_leave_snapshot(struct store *s, int64_t job_id, struct err *err)
+{
+	return sql_run(s, NULL, err, "UPDATE commands SET snapshot_dir = NULL WHERE job_id = ?"
+		       " AND snapshot_dir IS NOT NULL", "i", job_id);
 }

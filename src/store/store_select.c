@@ -3,8 +3,9 @@
 #include <string.h>
 
 #include "pollux/mem.h"
+#include "columns.h"
 #include "pollux/store_jobs.h"
-#include "sql.h"
+#include "rows.h"
 
 /* As job_is_paused(). */
 #define PAUSED "(state = 'queued' AND rung > passed_rungs)"
@@ -37,7 +38,7 @@ static char *glob_of(const char *pattern)
 #define IS(column, name, glob) \
 	" AND (" name " IS NULL OR " column " = " name " OR " column " GLOB " glob ")"
 
-static int select_ids(struct store *s, const struct job_query *query, struct id_list *ids,
+int store_jobs_select(struct store *s, const struct job_query *query, struct id_list *ids,
 		      struct err *err)
 {
 	char *called = glob_of(query->called), *name = glob_of(query->name),
@@ -52,29 +53,19 @@ static int select_ids(struct store *s, const struct job_query *query, struct id_
 			      " AND (?11 IS NULL OR id = (SELECT max(id) FROM jobs))"
 			      " AND (?12 IS NULL OR group_id = ?12)"
 			      " AND %s ORDER BY id", uses[query->use]);
-	sqlite3_stmt *q;
-	int rc;
+	int rc = 0;
 
-	rc = sql_query(s, &q, err, sql, "nntttttttdnn", query->first_id, query->last_id,
-		       query->called, called, query->states, query->name, name, query->workload,
-		       workload, query->since_wall_s, (int64_t)query->newest,
-		       query->group_id);
-	if (rc == 0)
-		while ((rc = sql_row(s, q, err)) == 1)
-			id_list_add(ids, sql_int(q, 0, 0));
-	sql_done(q);
+	*ids = (struct id_list){ 0 };
+	if (s->db)
+		rc = sql_ids(s, ids, err, sql, "nntttttttdnn", query->first_id, query->last_id,
+			     query->called, called, query->states, query->name, name,
+			     query->workload, workload, query->since_wall_s,
+			     (int64_t)query->newest, query->group_id);
 	free(sql);
 	free(called);
 	free(name);
 	free(workload);
-	return rc < 0 ? -1 : 0;
-}
-
-int store_jobs_select(struct store *s, const struct job_query *query, struct id_list *ids,
-		      struct err *err)
-{
-	*ids = (struct id_list){ 0 };
-	return s->db ? select_ids(s, query, ids, err) : 0;
+	return rc;
 }
 
 void id_list_add(struct id_list *ids, int64_t id)
@@ -89,104 +80,76 @@ void id_list_release(struct id_list *ids)
 	*ids = (struct id_list){ 0 };
 }
 
-static bool has_id(const struct id_list *ids, int64_t id)
-{
-	for (int i = 0; i < ids->count; i++)
-		if (ids->items[i] == id)
-			return true;
-	return false;
-}
-
 /* The run with the largest id started last. A job without a reason was just submitted: no pass has
  * looked at it. */
 int store_job_ran_last(struct store *s, const struct id_list *ids, bool or_starts, int64_t *id,
 		       struct err *err)
 {
-	sqlite3_stmt *q;
-	int rc = 0;
+	struct id_list started;
+	int rc = sql_ids(s, &started, err, "SELECT job_id FROM (SELECT job_id, 0 AS is_new, id FROM"
+			 "  runs WHERE launch_time_s IS NOT NULL OR (?1 AND state = 'assigned')"
+			 " UNION ALL SELECT id, 1, id FROM jobs"
+			 "  WHERE ?1 AND state = 'queued' AND reason = '' AND runs = 0)"
+			 " ORDER BY is_new DESC, id DESC", "i", (int64_t)or_starts);
 
 	*id = 0;
-	if (sql_query(s, &q, err, "SELECT job_id FROM (SELECT job_id, 0 AS is_new, id FROM runs"
-		      "  WHERE launch_time_s IS NOT NULL OR (?1 AND state = 'assigned')"
-		      " UNION ALL SELECT id, 1, id FROM jobs"
-		      "  WHERE ?1 AND state = 'queued' AND reason = '' AND runs = 0)"
-		      " ORDER BY is_new DESC, id DESC", "i", (int64_t)or_starts))
-		return -1;
-	while (*id == 0 && (rc = sql_row(s, q, err)) == 1)
-		if (has_id(ids, sql_int(q, 0, 0)))
-			*id = sql_int(q, 0, 0);
-	sql_done(q);
-	return rc < 0 ? -1 : 0;
-}
-
-#define DIRECTORIES "SELECT j.id, CAST(c.checkpoint_dir AS TEXT)," \
-	" CAST(c.checkpoint_glob AS TEXT), j.state FROM jobs j" \
-	" CROSS JOIN commands c ON c.job_id = j.id WHERE c.checkpoint_dir IS NOT NULL"
-
-static int list_directories(struct store *s, const char *sql, struct job_directory_list *list,
-			    struct err *err)
-{
-	sqlite3_stmt *q;
-	int rc;
-
-	*list = (struct job_directory_list){ 0 };
-	if (sql_query(s, &q, err, sql, ""))
-		return -1;
-	while ((rc = sql_row(s, q, err)) == 1) {
-		list->items = xgrow(list->items, list->count, sizeof(*list->items));
-		list->items[list->count++] = (struct job_directory){
-			.job_id = sql_int(q, 0, 0), .path = sql_text(q, 1),
-			.glob = sql_text_or_null(q, 2),
-			.state = (enum job_state)
-				 job_state_parse((const char *)sqlite3_column_text(q, 3)),
-		};
-	}
-	sql_done(q);
-	if (rc)
-		job_directory_list_release(list);
+	for (int i = 0; *id == 0 && i < started.count; i++)
+		for (int k = 0; k < ids->count; k++)
+			if (ids->items[k] == started.items[i])
+				*id = started.items[i];
+	id_list_release(&started);
 	return rc;
 }
 
+#define ROW struct job_directory
+static const struct store_column of_directory[] = {
+	C("j.id", INT64, job_id, KNOWN, COMPUTED),
+	C("CAST(c.checkpoint_dir AS TEXT)", TEXT, path, KNOWN, COMPUTED),
+	C("CAST(c.checkpoint_glob AS TEXT)", TEXT, glob, ZERO, COMPUTED),
+	NAMES("j.state", state, KNOWN, job_state_names, COMPUTED),
+};
+static const struct store_columns directory_columns = COLUMNS(of_directory);
+static const struct store_table directories_table = {
+	"jobs j CROSS JOIN commands c ON c.job_id = j.id", sizeof(ROW),
+	{ { .columns = &directory_columns } },
+};
+#undef ROW
+
+static int list_directories(struct store *s, const char *which, struct job_directory_list *list,
+			    struct err *err)
+{
+	return rows_list(s, ALL_OF(directories_table), NULL, list, err, which, "");
+}
+
+#define DECLARED "WHERE c.checkpoint_dir IS NOT NULL AND "
+
 int store_checkpoint_dirs(struct store *s, struct job_directory_list *list, struct err *err)
 {
-	return list_directories(s, DIRECTORIES " AND j.state = 'queued' ORDER BY j.id", list, err);
+	return list_directories(s, DECLARED "j.state = 'queued' ORDER BY j.id", list, err);
 }
 
 int store_checkpoint_dirs_in_use(struct store *s, struct job_directory_list *list,
 				 struct err *err)
 {
-	return list_directories(s, DIRECTORIES " AND j.state IN ('queued', 'held', 'running')"
+	return list_directories(s, DECLARED "j.state IN ('queued', 'held', 'running')"
 				" AND j.profile = 0 ORDER BY j.id", list, err);
 }
 
 void job_directory_list_release(struct job_directory_list *list)
 {
-	for (int i = 0; i < list->count; i++) {
-		free(list->items[i].path);
-		free(list->items[i].glob);
-	}
-	free(list->items);
+	rows_release(&directories_table, list->items, list->count);
 	*list = (struct job_directory_list){ 0 };
 }
 
 /* A job with the rule "any" may start while others of its list still run. */
 int store_jobs_in_turn_with(struct store *s, int64_t id, struct id_list *ids, struct err *err)
 {
-	sqlite3_stmt *q;
-	int rc;
-
-	*ids = (struct id_list){ 0 };
-	if (sql_query(s, &q, err, "WITH RECURSIVE"
-		      " sure (job_id, after_id) AS MATERIALIZED"
-		      "  (SELECT job_id, after_id FROM dependencies WHERE rule <> 'any'),"
-		      " earlier (id) AS (SELECT after_id FROM sure WHERE job_id = ?1 UNION"
-		      "  SELECT after_id FROM earlier JOIN sure ON job_id = id),"
-		      " later (id) AS (SELECT job_id FROM sure WHERE after_id = ?1 UNION"
-		      "  SELECT job_id FROM later JOIN sure ON after_id = id)"
-		      " SELECT id FROM earlier UNION SELECT id FROM later ORDER BY id", "i", id))
-		return -1;
-	while ((rc = sql_row(s, q, err)) == 1)
-		id_list_add(ids, sql_int(q, 0, 0));
-	sql_done(q);
-	return rc;
+	return sql_ids(s, ids, err, "WITH RECURSIVE"
+		       " sure (job_id, after_id) AS MATERIALIZED"
+		       "  (SELECT job_id, after_id FROM dependencies WHERE rule <> 'any'),"
+		       " earlier (id) AS (SELECT after_id FROM sure WHERE job_id = ?1 UNION"
+		       "  SELECT after_id FROM earlier JOIN sure ON job_id = id),"
+		       " later (id) AS (SELECT job_id FROM sure WHERE after_id = ?1 UNION"
+		       "  SELECT job_id FROM later JOIN sure ON after_id = id)"
+		       " SELECT id FROM earlier UNION SELECT id FROM later ORDER BY id", "i", id);
 }

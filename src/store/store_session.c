@@ -34,20 +34,7 @@ int store_identity(struct store *s, char **id, struct err *err)
 	return store_setting_get(s, "store_id", id, err);
 }
 
-/* Returns the number at the start of a name such as "12", "12.log" or "12.log.of-1a2b3c4d"; else
- * 0. */
-static int64_t job_of_name(const char *name)
-{
-	char digits[20] = "";
-	size_t n = strspn(name, "0123456789");
-	int64_t id = 0;
-
-	if (n == 0 || n >= sizeof(digits) || (name[n] && name[n] != '.'))
-		return 0;
-	memcpy(digits, name, n);
-	return number_parse_int(digits, &id) == 0 ? id : 0;
-}
-
+/* Names begin with a number: "12", "12.log" or "12.log.of-1a2b3c4d". */
 static int64_t greatest_job_in(const struct paths *paths, const char *part)
 {
 	char *path = xasprintf("%s/%s", paths->dir, part);
@@ -56,9 +43,15 @@ static int64_t greatest_job_in(const struct paths *paths, const char *part)
 	int64_t greatest = 0;
 
 	while (dir && (entry = readdir(dir))) {
-		int64_t id = job_of_name(entry->d_name);
+		size_t n = strspn(entry->d_name, "0123456789");
+		char digits[20] = "";
+		int64_t id = 0;
 
-		greatest = id > greatest ? id : greatest;
+		if (n == 0 || n >= sizeof(digits) || (entry->d_name[n] && entry->d_name[n] != '.'))
+			continue;
+		memcpy(digits, entry->d_name, n);
+		if (number_parse_int(digits, &id) == 0 && id > greatest)
+			greatest = id;
 	}
 	if (dir)
 		closedir(dir);
@@ -181,51 +174,33 @@ static int find_holder(const char *path)
 	return found;
 }
 
-static void add_name(int pid, struct text *t)
+void store_holder_add(const char *path, struct text *t)
 {
+	int pid = find_holder(path), looks = 0;
 	struct proc_info info;
 
+	if (!pid)
+		return;
 	proc_look(pid, &info);
+	text_addf(t, ", by process %d", pid);
 	if (*info.command)
 		text_addf(t, " (%s)", info.command);
 	if (info.hidden)
 		text_add(t, " of another user, which is not visible here");
 	else if (kill(pid, 0) && errno == EPERM && *info.owner)
 		text_addf(t, " of %s", info.owner);
-}
-
-/* The kernel writes /proc/locks in parts: a look may miss a lock while others come and go. */
-static bool still_holds(const char *path, int pid)
-{
-	int looks = 0;
-
+	if (!advice_stays_stopped(pid))
+		return;
+	/* A signal is named only where the same process has the lock at a second look. The kernel
+	 * writes /proc/locks in parts: a look may miss a lock while others come and go. */
 	while (find_holder(path) != pid)
 		if (++looks == 3)
-			return false;
-	return true;
-}
-
-/* A signal is named only where the same process, still stopped, has the lock at a second look. */
-static void add_stopped(const char *path, int pid, struct text *t)
-{
-	if (!advice_stays_stopped(pid) || !still_holds(path, pid))
-		return;
+			return;
 	text_add(t, ", which is stopped: ");
 	advice_add_continue(t, pid);
 	text_add(t, " lets it go on, '");
 	advice_add_kill(t, "9", pid);
 	text_add(t, "' ends it");
-}
-
-void store_holder_add(const char *path, struct text *t)
-{
-	int pid = find_holder(path);
-
-	if (!pid)
-		return;
-	text_addf(t, ", by process %d", pid);
-	add_name(pid, t);
-	add_stopped(path, pid, t);
 }
 
 /* --- waiting for the store --- */
@@ -245,35 +220,25 @@ void store_holder_add(const char *path, struct text *t)
 #define QUEUE_PAUSE_NS 5000000
 #define FIRST_PAUSE_NS 2000000
 
-static void pause_for(long ns)
-{
-	const struct timespec pause = { .tv_nsec = ns };
-
-	nanosleep(&pause, NULL);
-}
-
-static void join(struct store *s)
-{
-	const char *file = sqlite3_db_filename(s->db, "main");
-	char path[4200];
-
-	turn_leave(&s->turn);
-	s->queue_until_s = clock_boot_s() + (s->is_observer ? OBSERVE_S : QUEUE_S);
-	s->first_until_s = NAN;
-	/* Without a queue, on a disk that cannot be written, all processes try. root, who looks at
-	 * another user's store, makes no file there. */
-	if (file && !s->is_anothers &&
-	    snprintf(path, sizeof(path), "%s-queue", file) < (int)sizeof(path))
-		turn_join(&s->turn, path);
-}
-
 /* SQLite calls this when the store is locked. n: the number of earlier calls for this lock. */
 static int wait_for_turn(void *store, int n)
 {
+	static const struct timespec queue_pause = { .tv_nsec = QUEUE_PAUSE_NS },
+		first_pause = { .tv_nsec = FIRST_PAUSE_NS };
 	struct store *s = store;
+	const char *file = sqlite3_db_filename(s->db, "main");
+	char path[4200];
 
-	if (n == 0)
-		join(s);
+	if (n == 0) {
+		turn_leave(&s->turn);
+		s->queue_until_s = clock_boot_s() + (s->is_observer ? OBSERVE_S : QUEUE_S);
+		s->first_until_s = NAN;
+		/* Without a queue, on a disk that cannot be written, all processes try. root, who
+		 * looks at another user's store, makes no file there. */
+		if (file && !s->is_anothers &&
+		    snprintf(path, sizeof(path), "%s-queue", file) < (int)sizeof(path))
+			turn_join(&s->turn, path);
+	}
 	s->try_s = clock_boot_s() + TRY_S;
 	while (!turn_is_next(&s->turn)) {
 		double now_s = clock_boot_s();
@@ -282,13 +247,13 @@ static int wait_for_turn(void *store, int n)
 			return 0;
 		if (now_s >= s->try_s)
 			return 1;
-		pause_for(QUEUE_PAUSE_NS);
+		nanosleep(&queue_pause, NULL);
 	}
 	if (isnan(s->first_until_s))
 		s->first_until_s = s->is_observer ? s->queue_until_s : clock_boot_s() + FIRST_S;
 	if (clock_boot_s() >= s->first_until_s)
 		return 0;
-	pause_for(FIRST_PAUSE_NS);
+	nanosleep(&first_pause, NULL);
 	return 1;
 }
 
@@ -321,45 +286,25 @@ void session_close(struct session *s)
 	paths_release(&s->paths);
 }
 
-static void set_slots(struct config *config, const char *value)
-{
-	if (*value)
-		config_set_slots(config, value);	/* else the slots stay as they are */
-	else
-		config->slots = CONFIG_SLOTS_AUTO;
-}
-
-static void set_slice(struct config *config, const char *value)
-{
-	double slice_s;
-
-	if (number_parse_duration(value, &slice_s) == 0 && slice_s > 0)
-		config->slice_s = slice_s;
-}
-
-static void set_policy(struct config *config, const char *value)
-{
-	snprintf(config->policy, sizeof(config->policy), "%s", value);
-}
-
-static int read_setting(struct session *s, const char *name,
-			void (*set)(struct config *config, const char *value),
-			struct config *config, struct err *err)
-{
-	char *value;
-
-	if (store_setting_get(&s->store, name, &value, err))
-		return -1;
-	if (value)
-		set(config, value);
-	free(value);
-	return 0;
-}
-
 int session_settings(struct session *s, struct config *config, struct err *err)
 {
-	return config_load(config, s->paths.config, err) ||
-	       read_setting(s, "POLLUX_SLOTS", set_slots, config, err) ||
-	       read_setting(s, "POLLUX_SLICE", set_slice, config, err) ||
-	       read_setting(s, "POLLUX_POLICY", set_policy, config, err) ? -1 : 0;
+	char *slots = NULL, *slice = NULL, *policy = NULL;
+	double slice_s;
+	int rc = config_load(config, s->paths.config, err) ||
+		 store_setting_get(&s->store, "POLLUX_SLOTS", &slots, err) ||
+		 store_setting_get(&s->store, "POLLUX_SLICE", &slice, err) ||
+		 store_setting_get(&s->store, "POLLUX_POLICY", &policy, err);
+
+	if (slots && !*slots)
+		config->slots = CONFIG_SLOTS_AUTO;
+	else if (slots)
+		config_set_slots(config, slots);	/* else the slots stay as they are */
+	if (slice && number_parse_duration(slice, &slice_s) == 0 && slice_s > 0)
+		config->slice_s = slice_s;
+	if (policy)
+		snprintf(config->policy, sizeof(config->policy), "%s", policy);
+	free(slots);
+	free(slice);
+	free(policy);
+	return rc ? -1 : 0;
 }

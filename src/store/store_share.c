@@ -1,6 +1,4 @@
 /* store_share.c - see store_measurements.h. */
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "pollux/clock.h"
@@ -20,29 +18,15 @@
 int store_share_beside(struct store *s, int64_t run_id, char *beside, size_t size,
 		       struct err *err)
 {
-	sqlite3_stmt *q;
-	int rc;
-
-	beside[0] = '\0';
-	if (sql_query(s, &q, err, "SELECT count(*), max(o.workload), max(o.first_step_s IS NULL"
-		      " AND o.launch_boot_s > ?2 - " START_S ") " OTHERS, "id", run_id,
-		      clock_boot_s()))
-		return -1;
-	rc = sql_row(s, q, err);
-	if (rc == 1 && sql_int(q, 0, 0) > 0) {
-		bool one = sql_int(q, 0, 0) == 1 && !sql_int(q, 2, 1);
-		char *workload = sql_text(q, 1);
-
-		snprintf(beside, size, "%s", one ? workload : "*");
-		free(workload);
-	}
-	sql_done(q);
-	return rc < 0 ? -1 : 0;
+	return sql_get(s, err, "SELECT CASE WHEN count(*) = 0 THEN '' WHEN count(*) = 1"
+		       " AND NOT max(o.first_step_s IS NULL AND o.launch_boot_s > ?2 - " START_S ")"
+		       " THEN max(o.workload) ELSE '*' END " OTHERS, "c<id", beside, size, run_id,
+		       clock_boot_s());
 }
 
 int store_share_count(struct store *s, int64_t run_id, int64_t *count, struct err *err)
 {
-	return sql_ask(s, count, err, "SELECT count(*) " OTHERS, "i", run_id);
+	return sql_get(s, err, "SELECT count(*) " OTHERS, "i<i", count, run_id);
 }
 
 int store_share_put(struct store *s, const struct run *run, const char *beside,
@@ -76,48 +60,34 @@ int store_share_put(struct store *s, const struct run *run, const char *beside,
 int store_share_windows_alone(struct store *s, const char *workload, const char *device_kind,
 			      int64_t *windows, struct err *err)
 {
-	return sql_ask(s, windows, err, "SELECT sum(n_windows) FROM observations WHERE run_id IN "
-		       SQL_NEWEST_RUNS("?1") " AND device_kind = ?2 AND replicas = 1", "tt",
-		       workload, device_kind);
+	return sql_get(s, err, "SELECT sum(n_windows) FROM observations WHERE run_id IN "
+		       SQL_NEWEST_RUNS("?1") " AND device_kind = ?2 AND replicas = 1", "i<tt",
+		       windows, workload, device_kind);
 }
 
 int store_share_factor(struct store *s, const char *workload, const char *beside,
 		       const char *device_kind, struct share_factor *f, struct err *err)
 {
-	sqlite3_stmt *q;
-	int64_t apart, alone;
-	int rc;
+	int64_t alone = 0;
+	int rc = store_share_windows_alone(s, workload, device_kind, &alone, err) ||
+		 sql_get(s, err, "SELECT 1 FROM apart WHERE workload = ?1 AND device_kind = ?2"
+			 " AND beside = ?3", "b<ttt", &f->out_of_memory, workload, device_kind,
+			 beside) ||
+		 sql_get(s, err, "WITH " ALONE ", " BESIDE
+			 " SELECT sum(n * alone.t / beside.t) / sum(n), sum(n),"
+			 " sum(n * alone.t) / sum(n), sum(n * beside.t) / sum(n)"
+			 " FROM beside JOIN alone USING (l, a)", "didd<ttt", &f->relative,
+			 &f->n_windows, &f->alone_s, &f->beside_s, workload, device_kind, beside);
 
-	*f = (struct share_factor){
-		.relative = (double)NAN, .alone_s = (double)NAN, .beside_s = (double)NAN,
-	};
-	if (store_share_windows_alone(s, workload, device_kind, &alone, err) ||
-	    sql_ask(s, &apart, err, "SELECT 1 FROM apart WHERE workload = ?1 AND device_kind = ?2"
-		    " AND beside = ?3", "ttt", workload, device_kind, beside) ||
-	    sql_query(s, &q, err, "WITH " ALONE ", " BESIDE
-		      " SELECT sum(n * alone.t / beside.t) / sum(n), sum(n),"
-		      " sum(n * alone.t) / sum(n), sum(n * beside.t) / sum(n)"
-		      " FROM beside JOIN alone USING (l, a)", "ttt", workload, device_kind,
-		      beside))
-		return -1;
-	f->out_of_memory = apart;
 	f->was_alone = alone > 0;
-	rc = sql_row(s, q, err);
-	if (rc == 1) {
-		f->relative = sql_double(q, 0);
-		f->n_windows = sql_int(q, 1, 0);
-		f->alone_s = sql_double(q, 2);
-		f->beside_s = sql_double(q, 3);
-	}
-	sql_done(q);
-	return rc < 0 ? -1 : 0;
+	return rc ? -1 : 0;
 }
 
 int store_share_memory(struct store *s, const char *workload, int64_t *bytes, struct err *err)
 {
-	return sql_ask(s, bytes, err, "SELECT max(peak_memory_bytes) FROM runs"
+	return sql_get(s, err, "SELECT max(peak_memory_bytes) FROM runs"
 		       " WHERE (forgotten & 2) = 0 AND id IN "
-		       SQL_NEWEST_RUNS("?1"), "t", workload);
+		       SQL_NEWEST_RUNS("?1"), "i<t", bytes, workload);
 }
 
 /* Runs that run out of memory beside each other end together: one of them ends first. Its end, or
@@ -143,21 +113,6 @@ int store_share_keep_apart(struct store *s, const struct run *run, bool *news, s
 	return rc;
 }
 
-static int read_factors(struct store *s, const char *workload, const char *device_kind,
-			struct share_pair_list *list, struct err *err)
-{
-	for (int i = 0; i < list->count; i++) {
-		struct share_pair *p = &list->items[i];
-
-		if (store_share_factor(s, workload, p->beside, device_kind, &p->own, err) ||
-		    store_share_factor(s, p->beside, workload, device_kind, &p->other, err)) {
-			share_pair_list_release(list);
-			return -1;
-		}
-	}
-	return 0;
-}
-
 int store_share_pairs(struct store *s, const char *workload, const char *device_kind,
 		      struct share_pair_list *list, struct err *err)
 {
@@ -178,10 +133,15 @@ int store_share_pairs(struct store *s, const char *workload, const char *device_
 		list->items[list->count++] = (struct share_pair){ .beside = sql_text(q, 0) };
 	}
 	sql_done(q);
-	if (rc == 0)
-		return read_factors(s, workload, device_kind, list, err);
-	share_pair_list_release(list);
-	return -1;
+	for (int i = 0; rc == 0 && i < list->count; i++) {
+		struct share_pair *p = &list->items[i];
+
+		rc = store_share_factor(s, workload, p->beside, device_kind, &p->own, err) ||
+		     store_share_factor(s, p->beside, workload, device_kind, &p->other, err);
+	}
+	if (rc)
+		share_pair_list_release(list);
+	return rc ? -1 : 0;
 }
 
 void share_pair_list_release(struct share_pair_list *list)

@@ -52,6 +52,15 @@ static inline void run_sql(const char *sql)
 		printf("# %s\n", sqlite3_errmsg(store.db));
 }
 
+/* Adds a job in a transaction of its own. */
+static inline int commit_job(struct job *job, const struct job_command *c,
+			     const struct dependency_list *after)
+{
+	if (store_begin(&store, &err))
+		return -1;
+	return store_finish(&store, store_job_insert(&store, job, c, after, &err), &err);
+}
+
 /* Adds a job that was initialised, with the command `true`, and releases it. Returns its number. */
 static inline int64_t add_to_fixture(struct job *job, const char *workload)
 {
@@ -63,7 +72,7 @@ static inline int64_t add_to_fixture(struct job *job, const char *workload)
 	job->declared.workload = xstrdup(workload);
 	job->submit_time_s = 1;
 	strings_add(&c.argv, "true");
-	if (store_job_add(&store, job, &c, &none, &err))
+	if (commit_job(job, &c, &none))
 		printf("# %s\n", err.text);
 	id = job->id;
 	job_command_release(&c);

@@ -183,7 +183,7 @@ static void start_job(struct store *store, bool *claimed)
 	job.declared.workload = xstrdup("w");
 	job.submit_time_s = 1;
 	if (store_open(store, &paths, STORE_WRITE, &err) ||
-	    store_job_add(store, &job, &c, &none, &err))
+	    store_job_insert(store, &job, &c, &none, &err))
 		printf("# %s\n", err.text);
 	run.job_id = job.id;
 	run.state = RUN_ASSIGNED;

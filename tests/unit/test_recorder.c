@@ -37,7 +37,7 @@ static void begin(void)
 	job.submit_time_s = 1;
 	run_init(&run);
 	if (paths_init(&paths, &err) || store_open(&store, &paths, STORE_WRITE, &err) ||
-	    store_job_add(&store, &job, &c, &none, &err))
+	    store_job_insert(&store, &job, &c, &none, &err))
 		printf("# %s\n", err.text);
 	run.job_id = job.id;
 	run.configuration.replicas = 1;

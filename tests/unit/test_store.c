@@ -336,7 +336,7 @@ static void test_job(void)
 	c.step_regex = xstrdup("u=([0-9]+)");
 	c.git_commit = xstrdup("0123456789abcdef0123456789abcdef01234567");
 	c.git_dirty = true;
-	is_int(store_job_add(&store, &job, &c, &after, &err), 0,
+	is_int(commit_job(&job, &c, &after), 0,
 	       "a job with everything declared is added");
 	is_int(store_job_get(&store, job.id, &got, &err), 0,
 	       "a job with everything declared is read back");
@@ -412,7 +412,7 @@ static void test_dependencies(void)
 	job.declared.workload = xstrdup("x");
 	job.submit_time_s = 1;
 	fill_command(&c);
-	is_int(store_job_add(&store, &job, &c, &after, &err), 0, "a job after two others is added");
+	is_int(commit_job(&job, &c, &after), 0, "a job after two others is added");
 	store_job_set_state(&store, 2, JOB_FAILED, "", &err);
 	is_int(store_dependencies_list(&store, &got, &err), 0, "the dependencies are listed");
 	is_int(got.count, 2, "a job after two others has two dependencies");
@@ -424,7 +424,7 @@ static void test_dependencies(void)
 	   "the second dependency is on the success of a failed job");
 	dependency_list_release(&got);
 	items[1].after_id = 77;
-	is_int(store_job_add(&store, &job, &c, &after, &err), -1,
+	is_int(commit_job(&job, &c, &after), -1,
 	       "a job after one that is not there is not added");
 	is_int(err.exit_status, EX_NOINPUT, "a dependency on a job that is not there is no input");
 	is_str(err.text, "option '--after': no such job: 77",
@@ -1570,7 +1570,7 @@ static int64_t add_job_with(const char *variable)
 	fill_command(&c);
 	strings_add(&c.env, variable);
 	strings_add(&c.env, "PATH=/bin");
-	is_int(store_job_add(&store, &job, &c, &none, &err), 0, variable);
+	is_int(commit_job(&job, &c, &none), 0, variable);
 	id = job.id;
 	job_command_release(&c);
 	job_release(&job);
@@ -1729,7 +1729,7 @@ static int write_job(void)
 	job.declared.workload = xstrdup("x");
 	job.submit_time_s = 1;
 	fill_command(&c);
-	rc = store_job_add(&store, &job, &c, &after, &err);
+	rc = commit_job(&job, &c, &after);
 	job_command_release(&c);
 	job_release(&job);
 	return rc;
