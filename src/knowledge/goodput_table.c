@@ -45,35 +45,29 @@ struct goodput_table *goodput_table_on(const struct job_model *m, int n_devices,
 /* Another plan for one more device has to be better by so much. */
 #define WORTH_ANOTHER_PLAN 1.01
 
-/* The best table at r devices; -1: none has a goodput there. last: the best one at fewer. */
-static int best_table(const struct goodput_table *const *tables, int n, int r, int last)
-{
-	int best = last >= 0 && tables[last]->goodput[r] > 0 ? last : -1;
-
-	for (int i = 0; i < n; i++) {
-		double least = 0;
-
-		if (best >= 0)
-			least = tables[best]->goodput[r] * (best == last ? WORTH_ANOTHER_PLAN : 1);
-		if (tables[i]->goodput[r] > least)
-			best = i;
-	}
-	return best;
-}
-
 struct goodput_table *goodput_table_best_of(const struct goodput_table *const *tables, int n,
 					    int n_devices)
 {
 	struct goodput_table *t = table_new(n_devices);
-	int last = -1;
+	int last = -1;		/* the best one at fewer devices */
 
 	for (int r = 1; r <= n_devices; r++) {
-		int best = best_table(tables, n, r, last);
+		int best = last >= 0 && tables[last]->goodput[r] > 0 ? last : -1;
 
+		for (int i = 0; i < n; i++) {
+			double least = 0;
+
+			if (best >= 0)
+				least = tables[best]->goodput[r] *
+					(best == last ? WORTH_ANOTHER_PLAN : 1);
+			if (tables[i]->goodput[r] > least)
+				best = i;
+		}
 		t->goodput[r] = best >= 0 ? tables[best]->goodput[r] : (double)NAN;
-		if (best >= 0)
-			t->best[r] = tables[best]->best[r];
-		last = best >= 0 ? best : last;
+		if (best < 0)
+			continue;
+		t->best[r] = tables[best]->best[r];
+		last = best;
 	}
 	return t;
 }
@@ -121,21 +115,6 @@ static bool same_number(double a, double b)
 	return isnan(a) ? isnan(b) : a <= b && a >= b;
 }
 
-static bool same_params(const struct throughput_params *a, const struct throughput_params *b)
-{
-	double x[N_THROUGHPUT_PARAMS], y[N_THROUGHPUT_PARAMS];
-
-	memcpy(x, a, sizeof(x));
-	memcpy(y, b, sizeof(y));
-	for (int i = 0; i < N_THROUGHPUT_PARAMS; i++)
-		if (!same_number(x[i], y[i]))
-			return false;
-	for (int t = 0; t < CONFIGURATION_TIERS; t++)
-		if (!same_number(a->ln_tier[t], b->ln_tier[t]))
-			return false;
-	return true;
-}
-
 static bool same_range(const struct batch_range *a, const struct batch_range *b)
 {
 	return a->size == b->size && a->min == b->min && a->max == b->max &&
@@ -143,21 +122,25 @@ static bool same_range(const struct batch_range *a, const struct batch_range *b)
 	       a->accumulates == b->accumulates;
 }
 
-static bool same_goodput_model(const struct goodput_model *x, const struct goodput_model *y)
-{
-	return x->residuals == y->residuals && same_params(&x->params, &y->params) &&
-	       same_number(x->noise_scale, y->noise_scale) &&
-	       same_range(&x->batch, &y->batch) && x->growth_bound == y->growth_bound &&
-	       x->noise_is_measured == y->noise_is_measured;
-}
-
 bool job_model_equal(const struct job_model *a, const struct job_model *b)
 {
+	const struct goodput_model *x = &a->goodput, *y = &b->goodput;
+	double p[N_THROUGHPUT_PARAMS], q[N_THROUGHPUT_PARAMS];
+
+	memcpy(p, &x->params, sizeof(p));
+	memcpy(q, &y->params, sizeof(q));
+	for (int i = 0; i < N_THROUGHPUT_PARAMS; i++)
+		if (!same_number(p[i], q[i]))
+			return false;
+	for (int t = 0; t < CONFIGURATION_TIERS; t++)
+		if (!same_number(x->params.ln_tier[t], y->params.ln_tier[t]))
+			return false;
 	return a->known == b->known && a->best_tier == b->best_tier &&
 	       a->max_replicas == b->max_replicas && a->max_nodes == b->max_nodes &&
 	       a->min_replicas == b->min_replicas && a->width == b->width &&
 	       same_range(&a->own, &b->own) && a->peaks == b->peaks &&
-	       a->memory.ran_out == b->memory.ran_out &&
-	       a->failed.failed == b->failed.failed &&
-	       same_goodput_model(&a->goodput, &b->goodput);
+	       a->memory.ran_out == b->memory.ran_out && a->failed.failed == b->failed.failed &&
+	       x->residuals == y->residuals && same_number(x->noise_scale, y->noise_scale) &&
+	       same_range(&x->batch, &y->batch) && x->growth_bound == y->growth_bound &&
+	       x->noise_is_measured == y->noise_is_measured;
 }

@@ -21,28 +21,23 @@ const char *noise_basis_name(enum noise_basis basis)
 
 /* --- the noise scale --- */
 
-/* The noise scale at the position of a job. All jobs that never ran are at the start, and share one
- * estimate. */
-static struct noise_estimate noise_of(struct knowledge *k, const struct job *job)
-{
-	int64_t batch_size = job->declared.batch.size;
-
-	if (job->progress.runs > 0)
-		return noise_estimate(k->windows, k->n_windows, job->id, job->progress.samples,
-				      batch_size);
-	if (k->fresh_batch_size != batch_size)
-		k->fresh = noise_estimate(k->windows, k->n_windows, job->id, 0, batch_size);
-	k->fresh_batch_size = batch_size;
-	return k->fresh;
-}
-
-/* Prefers the job's own updates to the declared noise scale, and the declared one to the updates of
- * other jobs and to a bound. */
+/* Sets the noise scale at the position of the job. Prefers the job's own updates to the declared
+ * noise scale, and the declared one to the updates of other jobs and to a bound. All jobs that
+ * never ran are at the start, and share one estimate. */
 static void set_noise(struct knowledge *k, const struct job *job, struct job_model *m)
 {
-	struct noise_estimate e = noise_of(k, job);
+	int64_t batch_size = job->declared.batch.size;
+	bool ran = job->progress.runs > 0;
 	double declared = job->declared.noise_scale;
+	struct noise_estimate e = k->fresh;
 
+	if (ran || k->fresh_batch_size != batch_size)
+		e = noise_estimate(k->windows, k->n_windows, job->id,
+				   ran ? job->progress.samples : 0, batch_size);
+	if (!ran) {
+		k->fresh = e;
+		k->fresh_batch_size = batch_size;
+	}
 	m->noise_basis = isnan(e.interval.low) ? NOISE_UNKNOWN : e.own ? NOISE_OWN : NOISE_SHARED;
 	if (declared > 0 && (m->noise_basis != NOISE_OWN || isnan(e.noise_scale))) {
 		e.noise_scale = e.expected = e.interval.low = e.interval.high = declared;
@@ -79,35 +74,30 @@ static double remaining_samples(const struct knowledge *k, const struct job *job
 	return sched_remaining(k->typical_samples, samples);
 }
 
-/* The mean step time of other jobs on this number of devices. NaN: there is none, or the step times
- * spread more than store_typical_samples() allows for lengths. */
-static double usual_step_time(const struct observation_list *list, int replicas)
+/* The job's own step time; else the mean of that of other jobs on the declared number of devices,
+ * NaN where there is none, or they spread more than store_typical_samples() allows for lengths. */
+static double step_time_of(const struct observation_list *list, const struct job *job,
+			   int *replicas)
 {
 	double mean = 0, mean_sqr = 0;
 	int n = 0;
 
-	for (int i = 0; i < list->count && n < USUAL_STEP_TIME_JOBS; i++) {
-		double seconds = list->items[i].step_time_s;
-
-		if (list->items[i].configuration.replicas != replicas)
-			continue;
-		n++;
-		mean += (seconds - mean) / n;
-		mean_sqr += (seconds * seconds - mean_sqr) / n;
-	}
-	return n > 0 && mean_sqr - mean * mean <= mean * mean / 4 ? mean : (double)NAN;
-}
-
-static double step_time_of(const struct observation_list *list, const struct job *job,
-			   int *replicas)
-{
 	for (int i = 0; i < list->count; i++)
 		if (list->items[i].job_id == job->id) {
 			*replicas = list->items[i].configuration.replicas;
 			return list->items[i].step_time_s;
 		}
 	*replicas = job->declared.min_replicas;
-	return usual_step_time(list, job->declared.min_replicas);
+	for (int i = 0; i < list->count && n < USUAL_STEP_TIME_JOBS; i++) {
+		double seconds = list->items[i].step_time_s;
+
+		if (list->items[i].configuration.replicas != *replicas)
+			continue;
+		n++;
+		mean += (seconds - mean) / n;
+		mean_sqr += (seconds * seconds - mean_sqr) / n;
+	}
+	return n > 0 && mean_sqr - mean * mean <= mean * mean / 4 ? mean : (double)NAN;
 }
 
 static double remaining_steps(const struct knowledge *k, const struct job *job)
@@ -122,51 +112,6 @@ static double remaining_steps(const struct knowledge *k, const struct job *job)
 }
 
 /* --- the whole --- */
-
-/* The declared sizes, without larger batches where these must not be tried. */
-static struct batch_range own_range(const struct job *job)
-{
-	struct batch_range own = job->declared.batch;
-
-	if (own.max > own.size && job_growth_veto(job))
-		own.max = own.size;
-	return own;
-}
-
-static struct goodput_model goodput_model_of(const struct knowledge *k,
-					     const struct batch_range *own)
-{
-	struct goodput_model g = {
-		.params = *knowledge_params(k),
-		.residuals = k->residuals.n_places ? &k->residuals : NULL,
-		.noise_scale = (double)NAN, .batch = *own,
-		.noise_is_measured = k->noise_is_measured,
-	};
-	int64_t tried = KNOWLEDGE_GROWTH * k->model.max_local_batch_size;
-
-	/* Larger ones may not fit into memory. */
-	if (own->max_local == 0 || own->max_local >= tried)
-		g.batch.max_local = tried;
-	return g;
-}
-
-static int max_replicas(const struct knowledge *k, const struct job *job)
-{
-	int width = k->width > 1 ? k->width : 1, least = job->declared.min_replicas;
-	int most = SCHED_REPLICA_GROWTH * k->model.max_replicas * width;
-
-	return most > least ? most : (least + width - 1) / width * width;
-}
-
-/* What the larger batches of the job may cost, by its noise scale and its losses. */
-static void set_growth(const struct knowledge *k, const struct job *job, struct job_model *m)
-{
-	int64_t initial = job->declared.batch.size;
-
-	m->growth = growth_judge(k->windows, k->n_windows, job->id, initial, k->min_efficiency);
-	m->goodput.growth_bound = growth_efficient(m->noise.interval.low, initial,
-						   k->min_efficiency);
-}
 
 struct goodput_model job_model_grown(const struct job_model *m, const struct job *job,
 				     int64_t present)
@@ -185,12 +130,22 @@ struct goodput_model job_model_grown(const struct job_model *m, const struct job
 
 void knowledge_of_job(struct knowledge *k, const struct job *job, struct job_model *m)
 {
-	struct batch_range own = own_range(job);
+	int width = k->width > 1 ? k->width : 1, least = job->declared.min_replicas;
+	int64_t tried = KNOWLEDGE_GROWTH * k->model.max_local_batch_size;
+	struct batch_range own = job->declared.batch;
 
+	/* Larger batches must not always be tried. */
+	if (own.max > own.size && job_growth_veto(job))
+		own.max = own.size;
 	*m = (struct job_model){
 		.known = k->modelled && own.size > 0,
-		.goodput = goodput_model_of(k, &own), .own = own,
-		.min_replicas = job->declared.min_replicas, .width = k->width,
+		.goodput = {
+			.params = *knowledge_params(k),
+			.residuals = k->residuals.n_places ? &k->residuals : NULL,
+			.noise_scale = (double)NAN, .batch = own,
+			.noise_is_measured = k->noise_is_measured,
+		},
+		.own = own, .min_replicas = least, .width = k->width,
 		.min_efficiency = k->min_efficiency,
 		.noise = { .noise_scale = (double)NAN, .expected = (double)NAN,
 			   .interval = { (double)NAN, (double)NAN } },
@@ -198,15 +153,23 @@ void knowledge_of_job(struct knowledge *k, const struct job *job, struct job_mod
 		.restart_s = k->restart_s, .memory = k->memory, .failed = k->failed,
 		.peaks = k->peaks, .n_peaks = k->n_peaks, .needs = k->needs,
 	};
+	/* Larger ones may not fit into memory. */
+	if (own.max_local == 0 || own.max_local >= tried)
+		m->goodput.batch.max_local = tried;
 	if (m->known) {
-		m->max_replicas = max_replicas(k, job);
+		m->max_replicas = SCHED_REPLICA_GROWTH * k->model.max_replicas * width;
+		if (m->max_replicas <= least)
+			m->max_replicas = (least + width - 1) / width * width;
 		m->max_nodes = SCHED_NODE_GROWTH;
 		if (k->model.max_nodes > 1)
 			m->max_nodes *= k->model.max_nodes;
 	}
 	if (own.size > 0) {
 		set_noise(k, job, m);
-		set_growth(k, job, m);
+		m->growth = growth_judge(k->windows, k->n_windows, job->id, own.size,
+					 k->min_efficiency);
+		m->goodput.growth_bound = growth_efficient(m->noise.interval.low, own.size,
+							   k->min_efficiency);
 	} else {
 		m->remaining_s = remaining_steps(k, job) *
 				 step_time_of(&k->step_times, job, &m->timed_replicas);
@@ -289,24 +252,11 @@ bool job_model_fits(const struct job_model *m, const struct configuration *c)
 
 #define GIB (1024.0 * 1024 * 1024)
 
-/* What this local batch takes, at least. */
-static double bytes_of(const struct job_model *m, int workers, int64_t local_batch_size)
-{
-	double least = 0;
-
-	if (m->needs.known)
-		return memory_model_bytes(&m->needs, workers, (double)local_batch_size);
-	for (int i = 0; i < m->n_peaks; i++)
-		if (m->peaks[i].workers == workers &&
-		    m->peaks[i].local_batch_size <= local_batch_size && m->peaks[i].bytes > least)
-			least = m->peaks[i].bytes;
-	return least;
-}
-
 bool job_model_lacks_memory(const struct job_model *m, int devices, struct text *t)
 {
 	int workers = job_model_workers(m, devices);
 	double part = m->needs.shared ? MEMORY_MODEL_HOST_PART : MEMORY_MODEL_DEVICE_PART;
+	double least_bytes = 0;
 	int64_t local;
 
 	if (!m->known)
@@ -315,54 +265,27 @@ bool job_model_lacks_memory(const struct job_model *m, int devices, struct text 
 			.configuration.local_batch_size;
 	if (local <= predicted_most(m, workers))
 		return false;
+	if (m->needs.known)
+		least_bytes = memory_model_bytes(&m->needs, workers, (double)local);
+	for (int i = 0; !m->needs.known && i < m->n_peaks; i++)
+		if (m->peaks[i].workers == workers && m->peaks[i].local_batch_size <= local)
+			least_bytes = fmax(least_bytes, m->peaks[i].bytes);
 	if (t)
-		text_addf(t, "needs %.3g of %.3g GiB",
-			  bytes_of(m, workers, local) / GIB,
+		text_addf(t, "needs %.3g of %.3g GiB", least_bytes / GIB,
 			  m->needs.limit_bytes / part / GIB);
 	return true;
 }
 
-/* Replaces the batch in *choice, if it is known not to work, by one in the declared range that
- * does. Returns false if the batch needs no replacement or has none. */
-static bool as_fits(const struct job_model *m, struct throughput_place place,
-		    struct goodput_choice *choice)
-{
-	int64_t limit = sizes_limit(&m->memory, &m->failed, place.replicas);
-	int64_t most = predicted_most(m, place.replicas);
-	struct configuration c;
-
-	if (most < INT64_MAX && limit >= 0 && (limit == 0 || limit > most))
-		limit = most;
-	if (limit <= 0 || choice->configuration.local_batch_size <= limit ||
-	    !configuration_within(&m->own, place.replicas, limit, &c))
-		return false;
-	c.nodes = place.nodes;
-	c.tier = place.tier;
-	*choice = goodput_choice_of(&m->goodput, c);
-	return true;
-}
-
-/* As job_model_best_at(), by the number of replicas. *choice is a configuration of replicas that
- * have one device each. least: the job declares no fewer replicas. */
-static bool best_of_workers(const struct job_model *m, const struct goodput_model *g,
-			    struct throughput_place place, bool least,
-			    struct goodput_choice *choice)
-{
-	if (g->batch.max_local >= 0 && goodput_best_round(g, place, choice))
-		return true;
-	*choice = as_submitted(m, place);
-	if ((least || m->goodput.batch.max == 0) &&
-	    job_model_fits(m, &choice->configuration))
-		return true;
-	return as_fits(m, place, choice) || least;
-}
-
+/* Looks for replicas that have one device each, and widens the configuration. */
 bool job_model_best_at(const struct job_model *m, struct throughput_place place,
 		       struct goodput_choice *choice)
 {
 	int devices = place.replicas, nodes = place.nodes;
 	struct goodput_model g = job_model_on(m, devices);
-	bool is_least = devices - width_of(m) < m->min_replicas;
+	/* the job declares no fewer replicas */
+	bool is_least = devices - width_of(m) < m->min_replicas, found = false;
+	struct configuration c;
+	int64_t limit, most;
 
 	*choice = (struct goodput_choice){ .goodput = 0 };
 	if (devices > m->max_replicas || !job_model_divides(m, devices) ||
@@ -370,7 +293,29 @@ bool job_model_best_at(const struct job_model *m, struct throughput_place place,
 		return false;
 	place.replicas = devices / width_of(m);
 	place.nodes = configuration_nodes_of_workers(nodes, place.replicas, m->width);
-	if (!best_of_workers(m, &g, place, is_least, choice)) {
+	if (g.batch.max_local >= 0)
+		found = goodput_best_round(&g, place, choice);
+	if (!found) {
+		*choice = as_submitted(m, place);
+		found = (is_least || m->goodput.batch.max == 0) &&
+			job_model_fits(m, &choice->configuration);
+	}
+	if (!found) {
+		/* A batch that is known not to work is replaced by one in the range that does. */
+		limit = sizes_limit(&m->memory, &m->failed, place.replicas);
+		most = predicted_most(m, place.replicas);
+		if (most < INT64_MAX && limit >= 0 && (limit == 0 || limit > most))
+			limit = most;
+		found = is_least;
+		if (limit > 0 && choice->configuration.local_batch_size > limit &&
+		    configuration_within(&m->own, place.replicas, limit, &c)) {
+			c.nodes = place.nodes;
+			c.tier = place.tier;
+			*choice = goodput_choice_of(&m->goodput, c);
+			found = true;
+		}
+	}
+	if (!found) {
 		*choice = (struct goodput_choice){ .goodput = 0 };
 		return false;
 	}

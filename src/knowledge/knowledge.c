@@ -18,21 +18,6 @@
 
 /* --- the noise scale --- */
 
-static struct noise_window window_of(const struct gradient_row *row)
-{
-	const struct gradient_window *g = &row->window;
-	double n = g->n > 0 ? (double)g->n : (double)NAN;
-
-	return (struct noise_window){
-		.job_id = row->job_id, .n = g->n,
-		.batch_size = configuration_batch_size(&g->configuration),
-		.first_samples = g->first_samples, .last_samples = g->last_samples,
-		.mean_sqr = g->sum_grad_sqr / n, .m2_sqr = g->m2_grad_sqr,
-		.mean_var = g->sum_grad_var / n, .m2_var = g->m2_grad_var,
-		.entries = g->entries, .cross = g->cross_grad, .losses = g->losses,
-	};
-}
-
 static int load_noise(struct store *s, const char *workload, struct knowledge *k, struct err *err)
 {
 	struct gradient_list list;
@@ -40,12 +25,21 @@ static int load_noise(struct store *s, const char *workload, struct knowledge *k
 	if (store_gradients_of_workload(s, workload, &list, err))
 		return -1;
 	k->windows = xcalloc((size_t)list.count, sizeof(*k->windows));
+	k->n_windows = list.count;
 	for (int i = 0; i < list.count; i++) {
-		const struct configuration *c = &list.items[i].window.configuration;
+		const struct gradient_window *g = &list.items[i].window;
+		const struct configuration *c = &g->configuration;
+		double n = g->n > 0 ? (double)g->n : (double)NAN;
 
-		k->windows[k->n_windows++] = window_of(&list.items[i]);
-		if (list.items[i].window.n > 0 && configuration_workers(c) == 1 &&
-		    c->accumulation_steps == 1)
+		k->windows[i] = (struct noise_window){
+			.job_id = list.items[i].job_id, .n = g->n,
+			.batch_size = configuration_batch_size(c),
+			.first_samples = g->first_samples, .last_samples = g->last_samples,
+			.mean_sqr = g->sum_grad_sqr / n, .m2_sqr = g->m2_grad_sqr,
+			.mean_var = g->sum_grad_var / n, .m2_var = g->m2_grad_var,
+			.entries = g->entries, .cross = g->cross_grad, .losses = g->losses,
+		};
+		if (g->n > 0 && configuration_workers(c) == 1 && c->accumulation_steps == 1)
 			k->noise_is_measured = true;
 	}
 	gradient_list_release(&list);
@@ -54,24 +48,8 @@ static int load_noise(struct store *s, const char *workload, struct knowledge *k
 
 /* --- step times --- */
 
-/* Finds what cores bring, and makes all step times those of its base. */
-static struct core_speed to_same_cores(struct observation_list *rows)
-{
-	struct core_speed speed = core_speed_fit(rows->items, rows->count);
-
-	for (int i = 0; i < rows->count; i++) {
-		struct observation *o = &rows->items[i];
-		double factor = core_speed_factor(&speed, o->cores);
-
-		o->step_time_s /= factor;
-		o->step_time_sd_s /= factor;
-		o->step_time_min_s /= factor;
-	}
-	return speed;
-}
-
-/* Reads k->seen and k->cores. Step times of a job without a batch size tell nothing about
- * samples. */
+/* Reads k->seen and k->cores. Under a plan all step times become those with the cores of the base.
+ * Step times of a job without a batch size tell nothing about samples. */
 static int read_measured(struct store *s, const char *workload, const char *device_kind,
 			 struct knowledge *k, struct err *err)
 {
@@ -82,10 +60,17 @@ static int read_measured(struct store *s, const char *workload, const char *devi
 		return -1;
 	k->cores = (struct core_speed){ 0 };
 	if (strstr(workload, PLAN_SEPARATOR))
-		k->cores = to_same_cores(&rows);
-	for (int i = 0; i < rows.count; i++)
-		if (rows.items[i].configuration.local_batch_size > 0)
-			rows.items[n++] = rows.items[i];
+		k->cores = core_speed_fit(rows.items, rows.count);
+	for (int i = 0; i < rows.count; i++) {
+		struct observation *o = &rows.items[i];
+		double factor = core_speed_factor(&k->cores, o->cores);
+
+		o->step_time_s /= factor;
+		o->step_time_sd_s /= factor;
+		o->step_time_min_s /= factor;
+		if (o->configuration.local_batch_size > 0)
+			rows.items[n++] = *o;
+	}
 	observation_list_release(&k->seen);
 	k->seen.items = xcalloc((size_t)n, sizeof(*k->seen.items));
 	k->seen.count = pool_observations(rows.items, n, k->seen.items);
@@ -93,25 +78,38 @@ static int read_measured(struct store *s, const char *workload, const char *devi
 	return 0;
 }
 
-/* What is expected before anything is measured. */
-struct prior {
-	bool has;			/* something is expected of the parameters */
-	struct fit_prior fit;
-	double tier_s[CONFIGURATION_TIERS];	/* as by tier_prior() */
-};
 
 const struct throughput_params *knowledge_params(const struct knowledge *k)
 {
 	return k->tie.pass || k->tie.sync ? &k->tie.params : &k->model.fit.params;
 }
 
-static void fit_model(struct knowledge *k, const struct prior *prior)
+int knowledge_learn(struct store *s, const char *workload, const char *device_kind,
+		    const char *observations_key, struct knowledge *k, struct err *err)
 {
 	struct fit_options options = FIT_OPTIONS_DEFAULT;
+	struct device_measurement_list measured;
 	struct model_row *model = &k->model;
+	struct fit_prior prior;
+	double n_parameters, tier_s[CONFIGURATION_TIERS];
+	char *base = execution_plan_base(workload);
+	int rc = store_workload_get_parameters(s, base, &n_parameters, err);
 
-	options.prior = prior->has ? &prior->fit : NULL;
-	model->fit = fit_by_tier(k->seen.items, k->seen.count, &options, prior->tier_s);
+	free(base);
+	if (rc || store_device_measurements_get(s, device_kind, &measured, err))
+		return -1;
+	/* what is expected before anything is measured */
+	if (n_parameters > 0 && prior_make(&measured, n_parameters, &prior))
+		options.prior = &prior;
+	tier_prior(&measured, PRIOR_GRADIENT_BYTES *
+			      (n_parameters > 0 ? n_parameters : USUAL_PARAMETERS), tier_s);
+	device_measurement_list_release(&measured);
+	if (read_measured(s, workload, device_kind, k, err))
+		return -1;
+	*model = (struct model_row){ .fit_time_s = clock_wall_s() };
+	memcpy(model->observations_key, observations_key, strnlen(observations_key,
+	       sizeof(model->observations_key) - 1));
+	model->fit = fit_by_tier(k->seen.items, k->seen.count, &options, tier_s);
 	for (int i = 0; i < k->seen.count; i++) {
 		const struct configuration *c = &k->seen.items[i].configuration;
 
@@ -125,39 +123,6 @@ static void fit_model(struct knowledge *k, const struct prior *prior)
 	}
 	k->modelled = model->fit.n_observations > 0;
 	knowledge_set_residuals(k, &model->fit.params, NULL, 0);
-}
-
-static int read_prior(struct store *s, const char *workload, const char *device_kind,
-		      struct prior *prior, struct err *err)
-{
-	struct device_measurement_list measured;
-	double n_parameters;
-
-	char *base = execution_plan_base(workload);
-	int rc = store_workload_get_parameters(s, base, &n_parameters, err);
-
-	free(base);
-	if (rc || store_device_measurements_get(s, device_kind, &measured, err))
-		return -1;
-	prior->has = n_parameters > 0 && prior_make(&measured, n_parameters, &prior->fit);
-	tier_prior(&measured, PRIOR_GRADIENT_BYTES *
-			      (n_parameters > 0 ? n_parameters : USUAL_PARAMETERS), prior->tier_s);
-	device_measurement_list_release(&measured);
-	return 0;
-}
-
-int knowledge_learn(struct store *s, const char *workload, const char *device_kind,
-		    const char *observations_key, struct knowledge *k, struct err *err)
-{
-	struct prior prior;
-
-	if (read_prior(s, workload, device_kind, &prior, err) ||
-	    read_measured(s, workload, device_kind, k, err))
-		return -1;
-	k->model = (struct model_row){ .fit_time_s = clock_wall_s() };
-	memcpy(k->model.observations_key, observations_key, strnlen(observations_key,
-	       sizeof(k->model.observations_key) - 1));
-	fit_model(k, &prior);
 	return 0;
 }
 
@@ -179,50 +144,42 @@ struct knowledge knowledge_of_nothing(void)
 	};
 }
 
-/* The store counts devices, the bounds count replicas. */
-static void count_workers(struct observation *trials, int n, int width)
-{
-	for (int i = 0; i < n; i++)
-		trials[i].configuration.replicas /= width;
-}
-
 int knowledge_load_sizes(struct store *s, const char *workload, const char *device_kind,
 			 struct knowledge *k, struct err *err)
 {
+	const struct {
+		struct observation **sizes;
+		int *n;
+	} all[] = {
+		{ &k->memory.ran_out, &k->memory.n_ran_out },
+		{ &k->memory.fitted, &k->memory.n_fitted },
+		{ &k->failed.failed, &k->failed.n_failed },
+		{ &k->failed.worked, &k->failed.n_worked },
+	};
+
 	k->width = execution_plan_width(workload);
 	memory_bounds_release(&k->memory);
 	failed_sizes_release(&k->failed);
 	if (store_memory_bounds(s, workload, device_kind, &k->memory, err) ||
 	    store_failed_sizes(s, workload, device_kind, &k->failed, err))
 		return -1;
-	count_workers(k->memory.ran_out, k->memory.n_ran_out, k->width);
-	count_workers(k->memory.fitted, k->memory.n_fitted, k->width);
-	count_workers(k->failed.failed, k->failed.n_failed, k->width);
-	count_workers(k->failed.worked, k->failed.n_worked, k->width);
+	/* The store counts devices, the bounds count replicas. */
+	for (size_t l = 0; l < sizeof(all) / sizeof(all[0]); l++)
+		for (int i = 0; i < *all[l].n; i++)
+			(*all[l].sizes)[i].configuration.replicas /= k->width;
 	return 0;
 }
 
 /* --- memory --- */
 
-static void add_peak(struct knowledge *k, const struct observation *size)
+static void add_peak(struct memory_peak **peaks, int *n, int workers,
+		     const struct observation *size, int64_t bytes)
 {
-	const struct configuration *c = &size->configuration;
-	int64_t bytes = k->needs.shared ? size->host_bytes : size->device_bytes;
-
-	if (size->outcome == OBSERVATION_NO_MEMORY || c->local_batch_size <= 0)
-		return;
-	if (size->host_bytes > 0) {
-		k->host_peaks = xgrow(k->host_peaks, k->n_host_peaks, sizeof(*k->host_peaks));
-		k->host_peaks[k->n_host_peaks++] = (struct memory_peak){
-			c->replicas / k->width, c->local_batch_size,
-			(double)size->host_bytes,
-		};
-	}
 	if (bytes <= 0)
 		return;
-	k->peaks = xgrow(k->peaks, k->n_peaks, sizeof(*k->peaks));
-	k->peaks[k->n_peaks++] = (struct memory_peak){
-		c->replicas / k->width, c->local_batch_size, (double)bytes,
+	*peaks = xgrow(*peaks, *n, sizeof(**peaks));
+	(*peaks)[(*n)++] = (struct memory_peak){
+		workers, size->configuration.local_batch_size, (double)bytes,
 	};
 }
 
@@ -231,19 +188,26 @@ static int read_peaks(struct store *s, const char *workload, const char *device_
 		      struct knowledge *k, struct err *err)
 {
 	struct observation_list sizes;
+	bool shared = true;
 
 	if (!strstr(workload, PLAN_SEPARATOR))
 		return 0;
 	if (store_plan_sizes(s, workload, device_kind, &sizes, err))
 		return -1;
-	k->needs.shared = true;
 	for (int i = 0; i < sizes.count; i++)
-		if (sizes.items[i].device_bytes > 0)
-			k->needs.shared = false;
-	for (int i = 0; i < sizes.count; i++)
-		add_peak(k, &sizes.items[i]);
+		shared &= sizes.items[i].device_bytes <= 0;
+	for (int i = 0; i < sizes.count; i++) {
+		const struct observation *o = &sizes.items[i];
+		int workers = o->configuration.replicas / k->width;
+
+		if (o->outcome == OBSERVATION_NO_MEMORY || o->configuration.local_batch_size <= 0)
+			continue;
+		add_peak(&k->host_peaks, &k->n_host_peaks, workers, o, o->host_bytes);
+		add_peak(&k->peaks, &k->n_peaks, workers, o,
+			 shared ? o->host_bytes : o->device_bytes);
+	}
 	observation_list_release(&sizes);
-	k->needs = memory_model_fit(k->peaks, k->n_peaks, k->needs.shared);
+	k->needs = memory_model_fit(k->peaks, k->n_peaks, shared);
 	return 0;
 }
 
@@ -253,39 +217,29 @@ void knowledge_limit_memory(struct knowledge *k, int64_t device_bytes, int64_t h
 					       : MEMORY_MODEL_DEVICE_PART * (double)device_bytes;
 }
 
-static int read_length(struct store *s, const char *workload, struct knowledge *k, struct err *err)
+int knowledge_load(struct store *s, const char *workload, const char *device_kind,
+		   struct knowledge *k, struct err *err)
 {
 	char *base = execution_plan_base(workload);
 	int n_typical, rc;
 
-	rc = store_typical_samples(s, base, &k->typical_samples, &n_typical, err);
-	free(base);
-	return rc;
-}
-
-int knowledge_load(struct store *s, const char *workload, const char *device_kind,
-		   struct knowledge *k, struct err *err)
-{
 	*k = knowledge_of_nothing();
-	if (store_model_get(s, workload, device_kind, &k->model, &k->modelled, err) ||
-	    load_noise(s, workload, k, err) ||
-	    store_restart_cost(s, workload, &k->restart_s, err) ||
-	    read_length(s, workload, k, err) ||
-	    store_step_times(s, workload, device_kind, &k->step_times, err) ||
-	    knowledge_load_sizes(s, workload, device_kind, k, err) ||
-	    read_peaks(s, workload, device_kind, k, err)) {
-		knowledge_release(k);
-		return -1;
-	}
+	rc = store_model_get(s, workload, device_kind, &k->model, &k->modelled, err) ||
+	     load_noise(s, workload, k, err) ||
+	     store_restart_cost(s, workload, &k->restart_s, err) ||
+	     store_typical_samples(s, base, &k->typical_samples, &n_typical, err) ||
+	     store_step_times(s, workload, device_kind, &k->step_times, err) ||
+	     knowledge_load_sizes(s, workload, device_kind, k, err) ||
+	     read_peaks(s, workload, device_kind, k, err);
+	free(base);
 	k->modelled = k->modelled && k->model.fit.n_observations > 0;
-	if (!k->modelled)
-		return 0;
 	/* Residuals heed all measurements, also those after the fit of the model. */
-	if (read_measured(s, workload, device_kind, k, err)) {
+	if (rc || (k->modelled && read_measured(s, workload, device_kind, k, err))) {
 		knowledge_release(k);
 		return -1;
 	}
-	knowledge_set_residuals(k, &k->model.fit.params, NULL, 0);
+	if (k->modelled)
+		knowledge_set_residuals(k, &k->model.fit.params, NULL, 0);
 	return 0;
 }
 
@@ -305,11 +259,6 @@ void knowledge_release(struct knowledge *k)
 /* ---- for which places residuals are computed ---- */
 
 #define REPLICAS_MAX 1024		/* most measured replicas that count for residuals */
-
-static int bounded(int replicas)
-{
-	return replicas < 0 ? 0 : replicas < REPLICAS_MAX ? replicas : REPLICAS_MAX;
-}
 
 static int by_replicas(const void *left, const void *right)
 {
@@ -349,11 +298,12 @@ void knowledge_set_residuals(struct knowledge *k, const struct throughput_params
 	const struct observation *seen = k->seen.items;
 	int n_seen = k->seen.count;
 	struct residuals_source own = { seen, n_seen, params };
-	int most = SCHED_REPLICA_GROWTH * bounded(k->model.max_replicas), n_places;
+	int most = k->model.max_replicas, n_places;
 	enum configuration_tier base = tier_base(seen, n_seen);
-	struct throughput_place *places =
-		xcalloc(CONFIGURATION_TIERS * (size_t)most + (size_t)n_seen, sizeof(*places));
+	struct throughput_place *places;
 
+	most = SCHED_REPLICA_GROWTH * (most < 0 ? 0 : most < REPLICAS_MAX ? most : REPLICAS_MAX);
+	places = xcalloc(CONFIGURATION_TIERS * (size_t)most + (size_t)n_seen, sizeof(*places));
 	n_places = place_all(k, most, places);
 	for (int t = (int)base + 1; base != TIER_UNKNOWN && t < CONFIGURATION_TIERS; t++)
 		for (int r = 2; tier_was_seen(seen, n_seen, (enum configuration_tier)t) &&

@@ -34,12 +34,6 @@ struct workload *workloads_measured(const struct workload_list *list, const char
 	return found;
 }
 
-static void set_min_efficiency(const struct workload_list *list, struct knowledge *k)
-{
-	if (list->min_efficiency > 0)
-		k->min_efficiency = list->min_efficiency;
-}
-
 static struct workload *append_workload(struct workload_list *list, const char *name,
 					const char *kind, const struct knowledge *k)
 {
@@ -48,7 +42,8 @@ static struct workload *append_workload(struct workload_list *list, const char *
 	list->items = xreallocarray(list->items, (size_t)list->count + 1, sizeof(*list->items));
 	w = &list->items[list->count++];
 	*w = (struct workload){ .name = xstrdup(name), .k = *k };
-	set_min_efficiency(list, &w->k);
+	if (list->min_efficiency > 0)
+		w->k.min_efficiency = list->min_efficiency;
 	snprintf(w->kind, sizeof(w->kind), "%s", kind);
 	return w;
 }
@@ -68,7 +63,8 @@ static int load_measured(struct store *s, const char *kind, const struct workloa
 	if (w) {
 		knowledge_release(&w->k);
 		w->k = k;
-		set_min_efficiency(list, &w->k);
+		if (list->min_efficiency > 0)
+			w->k.min_efficiency = list->min_efficiency;
 	} else {
 		w = append_workload(list, stamp->workload, kind, &k);
 	}
@@ -83,58 +79,46 @@ static int load_measured(struct store *s, const char *kind, const struct workloa
 	return knowledge_learn(s, w->name, kind, stamp->observations_key, &w->k, err);
 }
 
-static bool any_has_plans(const struct strings *names)
-{
-	for (size_t i = 0; i < names->count; i++)
-		if (strstr(names->items[i], PLAN_SEPARATOR))
-			return true;
-	return false;
-}
-
 static int load_all_measured(struct store *s, const char *kind, const struct strings *names,
 			     bool fit, struct workload_list *list, struct err *err)
 {
 	struct workload_stamp_list stamps;
-	int rc = store_workload_stamps(s, kind, any_has_plans(names), list->only, &stamps,
-				       err);
+	bool plans = false;
+	int rc;
 
+	for (size_t i = 0; i < names->count; i++)
+		plans |= strstr(names->items[i], PLAN_SEPARATOR) != NULL;
+	rc = store_workload_stamps(s, kind, plans, list->only, &stamps, err);
 	for (int i = 0; rc == 0 && i < stamps.count; i++)
 		rc = load_measured(s, kind, &stamps.items[i], fit, list, err);
 	workload_stamp_list_release(&stamps);
 	return rc;
 }
 
-/* Loads the sizes that are known not to work, for a workload without observations, or for a policy
+/* Loads the sizes that are known not to work, for workloads without observations, or for a policy
  * without models. */
-static int load_unmeasured(struct store *s, const char *kind, const char *name,
-			   struct workload_list *list, struct err *err)
-{
-	struct knowledge k = knowledge_of_nothing();
-	bool has_runs;
-
-	if (workloads_find(list, name, kind))
-		return 0;
-	if (store_workload_has_runs(s, name, &has_runs, err))
-		return -1;
-	if (!has_runs)
-		return 0;
-	if (knowledge_load_sizes(s, name, kind, &k, err))
-		return -1;
-	if (k.memory.n_ran_out > 0 || k.failed.n_failed > 0)
-		append_workload(list, name, kind, &k);
-	else
-		knowledge_release(&k);
-	return 0;
-}
-
 static int load_others(struct store *s, const char *kind, const struct strings *names,
 		       struct workload_list *list, struct err *err)
 {
-	int rc = 0;
+	for (size_t i = 0; i < names->count; i++) {
+		struct knowledge k = knowledge_of_nothing();
+		const char *name = names->items[i];
+		bool has_runs;
 
-	for (size_t i = 0; rc == 0 && i < names->count; i++)
-		rc = load_unmeasured(s, kind, names->items[i], list, err);
-	return rc;
+		if (workloads_find(list, name, kind))
+			continue;
+		if (store_workload_has_runs(s, name, &has_runs, err))
+			return -1;
+		if (!has_runs)
+			continue;
+		if (knowledge_load_sizes(s, name, kind, &k, err))
+			return -1;
+		if (k.memory.n_ran_out > 0 || k.failed.n_failed > 0)
+			append_workload(list, name, kind, &k);
+		else
+			knowledge_release(&k);
+	}
+	return 0;
 }
 
 int workloads_learn(struct store *s, const char *kind, const struct strings *names, bool models,
@@ -171,12 +155,13 @@ static size_t base_length(const char *name)
 	return separator ? (size_t)(separator - name) : 0;
 }
 
-static bool are_siblings(const struct workload *a, const struct workload *b)
+/* True if the workload was measured on the kind under a plan of the same workload as name. */
+static bool is_sibling(const struct workload *w, const char *name, const char *kind)
 {
-	size_t length = base_length(a->name);
+	size_t length = base_length(name);
 
-	return b->measured && length == base_length(b->name) && !strcmp(a->kind, b->kind) &&
-	       strncmp(a->name, b->name, length) == 0;
+	return w->measured && length > 0 && length == base_length(w->name) &&
+	       !strcmp(w->kind, kind) && strncmp(w->name, name, length) == 0;
 }
 
 /* Ties the plans of the workload of item i, if no earlier item has this workload. */
@@ -190,7 +175,7 @@ static void tie_siblings(struct workload_list *list, int i, char (*plans)[CONFIG
 		struct workload *w = &list->items[k];
 		const char *plan = w->name + base_length(w->name) + 1;
 
-		if (!are_siblings(first, w))
+		if (!is_sibling(w, first->name, first->kind))
 			continue;
 		if (k < i)
 			return;
@@ -219,12 +204,10 @@ int workloads_other_plans(const struct workload_list *list, const struct workloa
 {
 	int n = 0;
 
-	for (int i = 0; base_length(w->name) > 0 && i < list->count && n < EXECUTION_PLANS_MAX;
-	     i++) {
-		const struct workload *other = &list->items[i];
-		const struct workload *there;
+	for (int i = 0; i < list->count && n < EXECUTION_PLANS_MAX; i++) {
+		const struct workload *other = &list->items[i], *there;
 
-		if (other == w || !are_siblings(w, other))
+		if (other == w || !is_sibling(other, w->name, w->kind))
 			continue;
 		there = workloads_find(list, other->name, kind);
 		if (there && there->measured)
@@ -235,15 +218,9 @@ int workloads_other_plans(const struct workload_list *list, const struct workloa
 
 bool workloads_any_plan(const struct workload_list *list, const char *name, const char *kind)
 {
-	size_t length = base_length(name);
-
-	for (int i = 0; length > 0 && i < list->count; i++) {
-		const struct workload *w = &list->items[i];
-
-		if (w->measured && length == base_length(w->name) && !strcmp(w->kind, kind) &&
-		    strncmp(w->name, name, length) == 0)
+	for (int i = 0; i < list->count; i++)
+		if (is_sibling(&list->items[i], name, kind))
 			return true;
-	}
 	return false;
 }
 
@@ -259,6 +236,11 @@ void workload_list_release(struct workload_list *list)
 
 /* ---- what plans learn from each other ---- */
 
+static bool is_measured(const struct plan_tie_item *item)
+{
+	return item->k->modelled && item->k->seen.count > 0;
+}
+
 static struct plan_times times_of(const struct plan_tie_item *item)
 {
 	return (struct plan_times){
@@ -267,56 +249,38 @@ static struct plan_times times_of(const struct plan_tie_item *item)
 	};
 }
 
-static bool is_measured(const struct plan_tie_item *item)
+/* The reference is the plan with most observations, the first of several. The errors of the models
+ * of all plans tell of each other. */
+void plan_ties_make(const struct plan_tie_item *items, int n)
 {
-	return item->k->modelled && item->k->seen.count > 0;
-}
-
-/* The plan with most observations, the first of several; NULL: none has any. */
-static const struct plan_tie_item *find_reference(const struct plan_tie_item *items, int n)
-{
-	const struct plan_tie_item *most = NULL;
+	const struct plan_tie_item *reference = NULL;
 
 	for (int i = 0; i < n; i++)
 		if (is_measured(&items[i]) &&
-		    (!most || items[i].k->seen.count > most->k->seen.count))
-			most = &items[i];
-	return most;
-}
+		    (!reference || items[i].k->seen.count > reference->k->seen.count))
+			reference = &items[i];
+	for (int i = 0; reference && i < n; i++) {
+		struct plan_times to = times_of(&items[i]), from = times_of(reference);
+		struct plan_tie *t = &items[i].k->tie;
 
-static void tie(const struct plan_tie_item *item, const struct plan_tie_item *reference)
-{
-	struct plan_times to = times_of(item), from = times_of(reference);
-	struct plan_tie *t = &item->k->tie;
+		if (&items[i] == reference || !is_measured(&items[i]))
+			continue;
+		t->ratio = plan_ratio(&to, &from);
+		snprintf(t->reference, sizeof(t->reference), "%s", reference->plan);
+		t->params = plan_borrow(&to, &from, t->ratio.value, &t->pass, &t->sync);
+	}
+	for (int i = 0; reference && n > 1 && i < n; i++) {
+		struct residuals_source others[EXECUTION_PLANS_MAX];
+		int n_others = 0;
 
-	t->ratio = plan_ratio(&to, &from);
-	snprintf(t->reference, sizeof(t->reference), "%s", reference->plan);
-	t->params = plan_borrow(&to, &from, t->ratio.value, &t->pass, &t->sync);
-}
-
-/* The errors of the models of all plans tell of each other. */
-static void set_residuals(const struct plan_tie_item *items, int n, int own)
-{
-	struct residuals_source others[EXECUTION_PLANS_MAX];
-	int n_others = 0;
-
-	for (int i = 0; i < n && n_others < EXECUTION_PLANS_MAX; i++)
-		if (i != own && is_measured(&items[i]))
-			others[n_others++] = (struct residuals_source){
-				items[i].k->seen.items, items[i].k->seen.count,
-				knowledge_params(items[i].k)
-			};
-	knowledge_set_residuals(items[own].k, knowledge_params(items[own].k), others, n_others);
-}
-
-void plan_ties_make(const struct plan_tie_item *items, int n)
-{
-	const struct plan_tie_item *reference = find_reference(items, n);
-
-	for (int i = 0; reference && i < n; i++)
-		if (&items[i] != reference && is_measured(&items[i]))
-			tie(&items[i], reference);
-	for (int i = 0; reference && n > 1 && i < n; i++)
-		if (is_measured(&items[i]))
-			set_residuals(items, n, i);
+		if (!is_measured(&items[i]))
+			continue;
+		for (int k = 0; k < n && n_others < EXECUTION_PLANS_MAX; k++)
+			if (k != i && is_measured(&items[k]))
+				others[n_others++] = (struct residuals_source){
+					items[k].k->seen.items, items[k].k->seen.count,
+					knowledge_params(items[k].k)
+				};
+		knowledge_set_residuals(items[i].k, knowledge_params(items[i].k), others, n_others);
+	}
 }
