@@ -181,7 +181,7 @@ static const struct store_column of_run[] = {
 	C("frozen_bytes", INT64, frozen_bytes, ZERO, SHOWN | FREEZE),
 	CHARS("frozen_pids", frozen_pids, FREEZE),
 	C("device_memory_bytes", INT64, device_memory_bytes, ZERO, SHOWN),
-	C("journal_bytes", INT64, journal_bytes, ZERO, 0),
+
 };
 #undef ROW
 
