@@ -75,8 +75,6 @@ struct experiment_choice {
 	enum experiment_why why;
 	bool probe;			/* run it only until it is known to fit */
 	double expected_s;
-	double deviation;		/* root of the mean of V before this point; NaN except for
-					   EXPERIMENT_INFORM */
 };
 
 /* Returns false if nothing is left to try, or no time. */

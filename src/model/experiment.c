@@ -288,7 +288,7 @@ static bool inform(const struct experiment *e, const struct throughput_params *p
 	information_invert(&info);
 	grid = experiment_grid_make(&e->limits, local_max, GRID_RATIO);
 	choice->why = EXPERIMENT_INFORM;
-	choice->deviation = sqrt(information_mean_variance(&info, p, &grid));
+
 	for (size_t k = 0; k < sizeof(ratios) / sizeof(ratios[0]) && !(best > 0); k++) {
 		struct experiment_grid tried = experiment_grid_make(&e->limits, local_max,
 								    ratios[k]);
@@ -321,7 +321,7 @@ bool experiment_next(const struct experiment *e, struct experiment_choice *choic
 	bool fits = first.local_batch_size == 0 || no_memory == 0 ||
 		    batch_on_fewest(e, &first) < no_memory;
 
-	*choice = (struct experiment_choice){ .configuration = first, .deviation = (double)NAN };
+	*choice = (struct experiment_choice){ .configuration = first };
 	if (!(e->left_s > e->launch_s))
 		return false;
 	if (find_point(e, &first) && l->batch.size > 0) {
@@ -338,7 +338,7 @@ bool experiment_next(const struct experiment *e, struct experiment_choice *choic
 		return false;
 	*choice = (struct experiment_choice){
 		.configuration = first, .why = EXPERIMENT_OWN,
-		.expected_s = e->launch_s + EXPERIMENT_MEASURE_S, .deviation = (double)NAN,
+		.expected_s = e->launch_s + EXPERIMENT_MEASURE_S,
 	};
 	return true;
 }

@@ -120,52 +120,27 @@ void information_invert(struct information *info)
 
 /* --- variances --- */
 
-static void multiply(const struct information *info, const double v[N], double out[N])
-{
-	for (int i = 0; i < N; i++) {
-		out[i] = 0;
-		for (int k = 0; k < N; k++)
-			out[i] += info->a[i][k] * v[k];
-	}
-}
-
-static double dot(const double u[N], const double v[N])
-{
-	double sum = 0;
-
-	for (int i = 0; i < N; i++)
-		sum += u[i] * v[i];
-	return sum;
-}
-
-double information_mean_variance(const struct information *info, const struct throughput_params *p,
-				 const struct experiment_grid *grid)
-{
-	double sum = 0, j[N], aj[N];
-
-	for (int i = 0; i < grid->count; i++) {
-		step_row(p, &grid->items[i], j);
-		multiply(info, j, aj);
-		sum += dot(j, aj);
-	}
-	return grid->count > 0 ? sum / grid->count : 0;
-}
-
 /* Adds a row to A, and returns by how much that lowers the mean variance over the grid. A row j
  * with an error of variance s subtracts A^-1 j j' A^-1 / (s + j' A^-1 j) from the inverse: J.
  * Sherman and W. J. Morrison, Ann. Math. Statist. 21 (1950), 124-127. */
 static double add_to_inverse(struct information *info, const double j[N], double weight,
 			     const struct throughput_params *p, const struct experiment_grid *grid)
 {
-	double aj[N], row[N], below, sum = 0;
+	double aj[N] = { 0 }, row[N], below = FIT_MODEL_ERROR * FIT_MODEL_ERROR / weight, sum = 0;
+	double product = 0;
 
-	multiply(info, j, aj);
-	below = FIT_MODEL_ERROR * FIT_MODEL_ERROR / weight + dot(j, aj);
+	for (int i = 0; i < N; i++) {
+		for (int k = 0; k < N; k++)
+			aj[i] += info->a[i][k] * j[k];
+		product += j[i] * aj[i];
+	}
+	below += product;
 	for (int i = 0; i < grid->count; i++) {
-		double along;
+		double along = 0;
 
 		step_row(p, &grid->items[i], row);
-		along = dot(row, aj);
+		for (int k = 0; k < N; k++)
+			along += row[k] * aj[k];
 		sum += along * along / below;
 	}
 	for (int i = 0; i < N; i++)

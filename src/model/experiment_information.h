@@ -22,11 +22,8 @@ void information_add(struct information *info, const struct throughput_params *p
 		     const struct observation *point);
 void information_invert(struct information *info);
 
-/* The mean of V over the grid, for the inverted matrix. */
-double information_mean_variance(const struct information *info, const struct throughput_params *p,
-				 const struct experiment_grid *grid);
-/* The reduction of that mean by a further point, whose weight is what it adds to the weight of its
- * configuration. */
+/* By how much a further point lowers the mean of V over the grid, for the inverted matrix. Its
+ * weight is what it adds to the weight of its configuration. */
 double information_gain(const struct information *info, const struct throughput_params *p,
 			const struct observation *point, const struct experiment_grid *grid);
 

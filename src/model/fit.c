@@ -41,54 +41,13 @@ struct fit_point {
  * Optim. 20 (1982), for the bounds. */
 
 #define N N_THROUGHPUT_PARAMS
+#define PIVOT_LEAST 1e-15
 #define LAMBDA_FIRST 1e-4
 #define LAMBDA_LEAST 1e-12
 #define LAMBDA_MOST 1e8		/* steps are then too short to matter */
 #define GAIN 1e-13		/* relative; smaller gains are rounding */
 #define PATIENCE 3		/* steps without such a gain */
 
-/* The equations of a step, over the free parameters. */
-struct equations {
-	int n, index[N];
-	double a[N][N], b[N];
-};
-
-/* Solves by the Cholesky decomposition of the matrix with the diagonal enlarged by the factor 1 +
- * lambda. Returns false if rounding has made the matrix not positive definite. */
-static bool solve_equations(const struct equations *e, double lambda, double *step)
-{
-	double l[N][N], y[N];
-
-	for (int j = 0; j < e->n; j++) {
-		double pivot = e->a[j][j] * (1 + lambda);
-
-		for (int k = 0; k < j; k++)
-			pivot -= l[j][k] * l[j][k];
-		if (!(pivot > 1e-15 * e->a[j][j]))
-			return false;
-		l[j][j] = sqrt(pivot);
-		for (int i = j + 1; i < e->n; i++) {
-			double sum = e->a[i][j];
-
-			for (int k = 0; k < j; k++)
-				sum -= l[i][k] * l[j][k];
-			l[i][j] = sum / l[j][j];
-		}
-	}
-	for (int i = 0; i < e->n; i++) {
-		y[i] = e->b[i];
-		for (int k = 0; k < i; k++)
-			y[i] -= l[i][k] * y[k];
-		y[i] /= l[i][i];
-	}
-	for (int i = e->n - 1; i >= 0; i--) {
-		step[i] = y[i];
-		for (int k = i + 1; k < e->n; k++)
-			step[i] -= l[k][i] * step[k];
-		step[i] /= l[i][i];
-	}
-	return true;
-}
 
 static struct throughput_params params_within(const struct fit_box *box, const double *values)
 {
@@ -105,30 +64,31 @@ static struct throughput_params params_within(const struct fit_box *box, const d
 static bool descend_once(const struct fit_objective *f, const struct fit_box *box,
 			 struct fit_point *point, double *lambda, int *evaluations)
 {
-	struct fit_curvature c;
-	struct equations e = { .n = 0 };
-	double p[N], step[N], to[N];
 	const double *slope = point->value.slope;
+	double p[N], a[N * N], step[N], to[N];
+	struct fit_curvature c;
+	int n = 0, free_ones[N];
 
 	memcpy(p, &point->params, sizeof(p));
 	fit_objective_value(f, &point->params, &point->value, &c);
 	for (int i = 0; i < N; i++)
 		if (box->low[i] < box->high[i] && !(p[i] <= box->low[i] && slope[i] >= 0) &&
 		    !(p[i] >= box->high[i] && slope[i] <= 0) && c.a[i][i] > 0)
-			e.index[e.n++] = i;
-	for (int i = 0; i < e.n; i++) {
-		e.b[i] = -slope[e.index[i]];
-		for (int j = 0; j < e.n; j++)
-			e.a[i][j] = c.a[e.index[i]][e.index[j]];
-	}
+			free_ones[n++] = i;
 	++*evaluations;
-	while (e.n > 0 && *lambda < LAMBDA_MOST) {
+	while (n > 0 && *lambda < LAMBDA_MOST) {
 		struct fit_point next = *point;
 
-		if (solve_equations(&e, *lambda, step)) {
+		for (int i = 0; i < n; i++) {
+			step[i] = -slope[free_ones[i]];
+			for (int j = 0; j < n; j++)
+				a[i * n + j] = c.a[free_ones[i]][free_ones[j]];
+			a[i * n + i] *= 1 + *lambda;
+		}
+		if (fit_solve(a, (size_t)n, step, PIVOT_LEAST)) {
 			memcpy(to, p, sizeof(to));
-			for (int i = 0; i < e.n; i++)
-				to[e.index[i]] += step[i];
+			for (int i = 0; i < n; i++)
+				to[free_ones[i]] += step[i];
 			next.params = params_within(box, to);
 			fit_objective_value(f, &next.params, &next.value, NULL);
 			++*evaluations;

@@ -21,6 +21,34 @@ void fit_add_outer(double a[N][N], const double *v, double factor)
 			a[i][j] += factor * v[i] * v[j];
 }
 
+bool fit_solve(double *a, size_t n, double *b, double least)
+{
+	for (size_t i = 0; i < n; i++) {
+		double *row = &a[i * n], diagonal = row[i];
+
+		for (size_t j = 0; j <= i; j++) {
+			double sum = row[j];
+
+			for (size_t k = 0; k < j; k++)
+				sum -= row[k] * a[j * n + k];
+			if (i == j && !(sum > least * diagonal))
+				return false;
+			row[j] = i == j ? sqrt(sum) : sum / a[j * n + j];
+		}
+	}
+	for (size_t i = 0; i < n; i++) {
+		for (size_t k = 0; k < i; k++)
+			b[i] -= a[i * n + k] * b[k];
+		b[i] /= a[i * n + i];
+	}
+	for (size_t i = n; i-- > 0;) {
+		for (size_t k = i + 1; k < n; k++)
+			b[i] -= a[k * n + i] * b[k];
+		b[i] /= a[i * n + i];
+	}
+	return true;
+}
+
 /* Adds an error, with the derivatives by[]. */
 static void add_error(struct squares *q, const struct fit_row *row, double error, const double *by,
 		      bool with_curvature)

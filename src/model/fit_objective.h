@@ -50,6 +50,11 @@ struct fit_curvature {
 void fit_add_outer(double a[N_THROUGHPUT_PARAMS][N_THROUGHPUT_PARAMS], const double *v,
 		   double factor);
 
+/* Solves A x = b by a Cholesky decomposition: b becomes x, and the lower triangle of a, n x n in
+ * rows, its factor. Returns false if rounding has made the matrix not positive definite: a pivot is
+ * below this part of its diagonal. */
+bool fit_solve(double *a, size_t n, double *b, double least);
+
 /* True if something is expected. */
 bool fit_expects(const struct fit_expectation *e);
 

@@ -92,46 +92,31 @@ static double by_size(const struct point *p, double ln_m)
 	return exp(-fabs(p->ln_m - ln_m));
 }
 
-/* Solves (K + noise variance) dual = residual, by the Cholesky factor in the lower triangle of l,
- * in rows. The matrix is positive definite because the variance is positive. */
+/* Solves (K + noise variance) dual = residual. The matrix is positive definite because the variance
+ * is positive. */
 static void solve_duals(struct point *points, int n_points)
 {
 	size_t n = (size_t)n_points;
-	double *l = xcalloc(n * n, sizeof(*l));
+	double *a = xcalloc(n * n, sizeof(*a)), *duals = xcalloc(n, sizeof(*duals));
 
 	for (size_t i = 0; i < n; i++) {
-		const struct point *a = &points[i];
-		double *li = &l[i * n];
+		const struct point *p = &points[i];
 
 		for (size_t j = 0; j <= i; j++) {
-			const struct point *b = &points[j];
-			const double *lj = &l[j * n];
-			double sum = by_place(a, b->ln_replicas, b->across, b->tier) *
-				     by_size(a, b->ln_m) *
-				     (a->plan == b->plan ? 1 : RESIDUALS_PLANS);
+			const struct point *q = &points[j];
 
-			if (i == j)
-				sum += RESIDUALS_NOISE / a->weight;
-			for (size_t k = 0; k < j; k++)
-				sum -= li[k] * lj[k];
-			li[j] = i == j ? sqrt(sum) : sum / lj[j];
+			a[i * n + j] = by_place(p, q->ln_replicas, q->across, q->tier) *
+				       by_size(p, q->ln_m) *
+				       (p->plan == q->plan ? 1 : RESIDUALS_PLANS);
 		}
+		a[i * n + i] += RESIDUALS_NOISE / p->weight;
+		duals[i] = p->residual;
 	}
-	for (size_t i = 0; i < n; i++) {
-		double sum = points[i].residual;
-
-		for (size_t k = 0; k < i; k++)
-			sum -= l[i * n + k] * points[k].dual;
-		points[i].dual = sum / l[i * n + i];
-	}
-	for (size_t i = n; i-- > 0;) {
-		double sum = points[i].dual;
-
-		for (size_t k = i + 1; k < n; k++)
-			sum -= l[k * n + i] * points[k].dual;
-		points[i].dual = sum / l[i * n + i];
-	}
-	free(l);
+	fit_solve(a, n, duals, 0);
+	for (size_t i = 0; i < n; i++)
+		points[i].dual = duals[i];
+	free(duals);
+	free(a);
 }
 
 /* --- the table --- */
