@@ -16,12 +16,11 @@
 
 #include "pollux/config.h"
 #include "pollux/execution_plan.h"
-#include "pollux/goodput_table.h"
+#include "pollux/knowledge.h"
 #include "pollux/policy.h"
 #include "pollux/store.h"
 #include "pollux/store_jobs.h"
 #include "pollux/store_runs.h"
-#include "pollux/workloads.h"
 
 struct outlook_query {
 	int64_t job_id;

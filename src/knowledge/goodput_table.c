@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pollux/goodput_table.h"
+#include "pollux/knowledge.h"
 #include "pollux/mem.h"
 
 static struct goodput_table *table_new(int n_devices)

@@ -1,7 +1,6 @@
 /* job_model.c - makes the model of a job from the knowledge of its workload. */
 #include <math.h>
 
-#include "pollux/job_model.h"
 #include "pollux/knowledge.h"
 #include "pollux/policy.h"
 

@@ -5,7 +5,7 @@
 
 #include "pollux/execution_plan.h"
 #include "pollux/mem.h"
-#include "pollux/workloads.h"
+#include "pollux/knowledge.h"
 
 struct workload *workloads_find(const struct workload_list *list, const char *name,
 				const char *kind)

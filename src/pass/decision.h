@@ -5,7 +5,7 @@
 #include "share.h"
 #include "snapshot.h"
 #include "pollux/assign.h"
-#include "pollux/goodput_table.h"
+#include "pollux/knowledge.h"
 #include "pollux/node_sizes.h"
 
 struct binding;

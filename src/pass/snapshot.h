@@ -18,7 +18,7 @@
 #include "pollux/store_machine.h"
 #include "pollux/store_jobs.h"
 #include "pollux/store_runs.h"
-#include "pollux/workloads.h"
+#include "pollux/knowledge.h"
 
 /* A device that a profile keeps. */
 struct profile_hold {
