@@ -30,4 +30,8 @@ bool place_is_regular(int n_devices, int devices_per_node, int count);
 void place_jobs(int n_nodes, int devices_per_node, int n_jobs, const int *held, const int *count,
 		int *placed);
 
+/* Puts a job into a queue of n jobs to be placed: those of most devices come first; among equals,
+ * the smaller index. */
+void place_queue(int *queue, int *n, const int *count, int job);
+
 #endif

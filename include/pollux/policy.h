@@ -274,7 +274,7 @@ void policy_decide(const struct policy *policy, const struct sched_input *in, bo
  *
  * Where jobs that are not preemptible leave W too few devices, W waits for those of them that ran
  * when W had waited for B, for those submitted before W began to wait, and for those of unknown
- * length that were started before the former had left enough: src/sched/backfill.h. */
+ * length that were started before the former had left enough: src/sched/claims.h. */
 extern const struct policy policy_goodput;
 
 /* The published fitness, to compare with. Without slices, jobs do not take turns, and a job may

@@ -1,8 +1,8 @@
 /* allocation.h - how many devices each job gets: the allocation worth most, exactly.
  *
- * The sum of values over jobs, each with one number of devices, is a knapsack with a choice per
- * job: a dynamic program over jobs and devices finds its maximum in O(J G^2) time and O(J G) memory
- * for J jobs and G devices.
+ * The sum of values over jobs, each with one number of devices of one kind, is a knapsack with a
+ * choice per job: a dynamic program over jobs and what is left finds its maximum. With one kind it
+ * takes O(J G^2) time and O(J G) memory for J jobs and G devices.
  *
  * Values are added as integers, in units of 2^-48 of the largest value (fewer bits for more than
  * 16,000 jobs), so that neither the order of the jobs nor rounding decides. Of two
@@ -14,24 +14,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "claims.h"
 #include "curve.h"
 
 struct allocation_job {
-	int held;		/* devices it has now */
+	int held;		/* devices it has now; an index of curve.h, as at[], value[] */
 	/* value[r]: the worth of r devices, r = 0..n_devices; memory of the caller. A value that is
 	 * not finite: the job must not get r devices. */
 	const double *value;
 };
 
-/* jobs: in the order of their ids. count[j] (result): the devices of jobs[j]. Returns false, with
- * all counts 0, where no allocation is allowed. */
-bool allocation_best(const struct allocation_job *jobs, int n_jobs, int n_devices, int *count);
-
-/* The search is exact if the product of (capacity[k] + 1) is at most this number of states. */
+/* With several kinds, the search is exact if the product of (capacity[k] + 1) is at most this. */
 #define ALLOCATION_STATES 4096
 
-/* The same for devices of several kinds: value[] and at[] have one index for kind and number, as in
- * curve.h, and a job gets devices of one kind.
+/* jobs: in the order of their ids. at[j] (result): the devices of jobs[j]. Returns false, with all
+ * of at 0, where no allocation is allowed.
  *
  * A state of the dynamic program is what is left of each kind. Where there are more states than
  * ALLOCATION_STATES, each kind first gets a price (Lagrangian relaxation; the prices are found by
@@ -41,37 +38,44 @@ bool allocation_best(const struct allocation_job *jobs, int n_jobs, int n_device
  * no best allocation has that choice. The dynamic program looks at the other choices. If these are
  * still too many, the result is the known allocation. *gap (may be NULL): the bound over the worth
  * of the result, minus 1; 0 where the result is exact. */
-bool allocation_best_of_kinds(const struct allocation_job *jobs, int n_jobs, const int *capacity,
-			      int n_kinds, int *at, double *gap);
+bool allocation_best(const struct allocation_job *jobs, int n_jobs, const int *capacity,
+		     int n_kinds, int *at, double *gap);
+/* The same on the devices of the policy's input. */
+bool allocation_of_curves(const struct curves *curves, const struct allocation_job *jobs, int *at);
 
-/* The same on the devices of the policy's input: values and result have the indexes of curve.h. */
-static inline bool allocation_of_curves(const struct curves *curves,
-					const struct allocation_job *jobs, int *at)
-{
-	int capacity[SCHED_KINDS];
+/* The worth of r devices to a job; r is an index of curve.h. */
+typedef double allocation_worth(const void *policy, const struct curve *c, int r);
+/* Sets the values of a job's devices: -HUGE_VAL where its claim allows none. */
+void allocation_values(const struct curves *curves, const struct claims *claims, int index,
+		       allocation_worth *worth, const void *policy, double *value);
+/* The allocation worth most that the claims allow. Returns the values, n_devices + 1 for each job,
+ * which the caller frees. */
+double *allocation_of_claims(const struct curves *curves, const struct claims *claims,
+			     allocation_worth *worth, const void *policy, int *at);
 
-	if (curves->n_kinds == 1)
-		return allocation_best(jobs, curves->in->n_jobs, curves->n_devices, at);
-	for (int k = 0; k < curves->n_kinds; k++)
-		capacity[k] = curves->kinds[k].n;
-	return allocation_best_of_kinds(jobs, curves->in->n_jobs, capacity, curves->n_kinds, at,
-					curves->in->gap);
-}
+/* --- the dynamic program, for host_memory.c --- */
 
-/* --- for the files allocation*.c and host_memory.c --- */
-
-/* Allocations are compared by value, then by rank. */
-struct total {
-	int64_t value;		/* INT64_MIN: not allowed */
-	int64_t rank;		/* jobs that keep what they hold * (n_devices + 1) - devices used */
+struct choice {
+	int at, kind, devices;	/* devices 0: nothing */
+	int way, units;		/* of host_memory.h; 0 where memory does not count */
+	double value;
 };
 
-static inline bool total_is_more(const struct total *a, const struct total *b)
-{
-	return a->value > b->value || (a->value == b->value && a->rank > b->rank);
-}
+struct search {
+	const struct allocation_job *given;
+	int n_jobs, n_kinds, n_devices;
+	int capacity[SCHED_KINDS + 1];	/* devices of each kind; units of memory behind the last */
+	bool in_memory;			/* memory counts */
+	struct choice_list {
+		int first, n;
+	} *jobs;			/* the choices of each job */
+	/* Of each job, the first kinds and more devices of each first. Of equal allocations, the
+	 * first choice is made. */
+	struct choice *choices;
+	int n_choices;
+};
 
-/* The unit of values is 2 to this power. */
-int allocation_exponent(const struct allocation_job *jobs, int n_jobs, int n_devices);
+/* chosen[j] (result): the choice of job j. */
+bool search_all(const struct search *s, int *chosen);
 
 #endif

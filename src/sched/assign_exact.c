@@ -88,32 +88,6 @@ static uint32_t subsets_get(const struct subsets *s)
 	       s->part[2][s->digits >> 8 & 15] | s->part[3][s->digits >> 12];
 }
 
-/* The cost that the taker's own devices add to a set. The cost among themselves is the same for all
- * sets. */
-static void look_at_own(struct solver *s)
-{
-	const struct assign_pool *p = s->pool;
-
-	s->worst_held = 0;
-	for (int i = 0; i < p->n; i++) {
-		s->worst_to[i] = 0;
-		s->sum_to[i] = 0;
-	}
-	for (int d = 0; d < p->n_devices; d++) {
-		if (p->owner[d] != s->taker->job)
-			continue;
-		for (int e = 0; e < d; e++)
-			if (p->owner[e] == s->taker->job && assign_link(p, d, e) > s->worst_held)
-				s->worst_held = assign_link(p, d, e);
-		for (int i = 0; i < p->n; i++) {
-			int link = assign_link(p, d, p->device[i]);
-
-			s->worst_to[i] = link > s->worst_to[i] ? link : s->worst_to[i];
-			s->sum_to[i] += (uint32_t)link;
-		}
-	}
-}
-
 static uint64_t cost_of(const struct solver *s, uint32_t set)
 {
 	const struct assign_pool *p = s->pool;
@@ -135,12 +109,32 @@ static uint64_t cost_of(const struct solver *s, uint32_t set)
 	return (uint64_t)worst * FARTHEST + sum * PAIR;
 }
 
+/* Sets the cost of each set that the taker can take. The cost of the taker's own devices among
+ * themselves is the same for all sets. */
 static void look_at_taker(struct solver *s, const struct taker *t)
 {
+	const struct assign_pool *p = s->pool;
 	struct subsets subsets;
 
 	s->taker = t;
-	look_at_own(s);
+	s->worst_held = 0;
+	for (int i = 0; i < p->n; i++) {
+		s->worst_to[i] = 0;
+		s->sum_to[i] = 0;
+	}
+	for (int d = 0; d < p->n_devices; d++) {
+		if (p->owner[d] != t->job)
+			continue;
+		for (int e = 0; e < d; e++)
+			if (p->owner[e] == t->job && assign_link(p, d, e) > s->worst_held)
+				s->worst_held = assign_link(p, d, e);
+		for (int i = 0; i < p->n; i++) {
+			int link = assign_link(p, d, p->device[i]);
+
+			s->worst_to[i] = link > s->worst_to[i] ? link : s->worst_to[i];
+			s->sum_to[i] += (uint32_t)link;
+		}
+	}
 	for (bool more = subsets_first(&subsets, may_take(s, t, s->all), t->need); more;
 	     more = subsets_next(&subsets))
 		s->set_cost[subsets_get(&subsets)] = cost_of(s, subsets_get(&subsets));
@@ -166,58 +160,32 @@ static uint64_t best_set(const struct solver *s, uint32_t left, uint32_t *best)
 	return least;
 }
 
-/* The links of all pairs of devices that are left, so that groups are left whole. */
-static uint64_t cost_left(const struct solver *s, uint32_t left)
-{
-	const struct assign_pool *p = s->pool;
-	uint64_t sum = 0;
-
-	for (; p->leaves_groups && left; left &= left - 1)
-		for (uint32_t rest = left & (left - 1); rest; rest &= rest - 1)
-			sum += (uint64_t)assign_link(p, p->device[device_of(s, left)],
-						     p->device[device_of(s, rest)]);
-	return sum;
-}
-
-/* No free device may be left if a taker waits. */
+/* Sets the cost of what is left at the end: the links of all pairs, so that groups are left whole.
+ * No free device may be left if a taker waits. */
 static void look_at_end(struct solver *s, int n_left, bool waits)
 {
+	const struct assign_pool *p = s->pool;
 	struct subsets subsets;
 
 	s->best[0] = 0;
 	for (bool more = subsets_first(&subsets, s->all, n_left); more;
 	     more = subsets_next(&subsets)) {
-		uint32_t left = subsets_get(&subsets);
+		uint32_t set = subsets_get(&subsets);
+		uint64_t sum = 0;
 
-		s->best[left] = waits && (left & s->free) ? IMPOSSIBLE : cost_left(s, left);
+		for (uint32_t left = set; p->leaves_groups && left; left &= left - 1)
+			for (uint32_t rest = left & (left - 1); rest; rest &= rest - 1)
+				sum += (uint64_t)assign_link(p, p->device[device_of(s, left)],
+							     p->device[device_of(s, rest)]);
+		s->best[set] = waits && (set & s->free) ? IMPOSSIBLE : sum;
 	}
-}
-
-/* Looks at every set of n_left devices that may be left to the taker. */
-static void look_at_turn(struct solver *s, const struct taker *t, int n_left)
-{
-	struct subsets subsets;
-	uint32_t set;
-
-	look_at_taker(s, t);
-	for (bool more = subsets_first(&subsets, s->all, n_left); more;
-	     more = subsets_next(&subsets)) {
-		uint32_t left = subsets_get(&subsets);
-
-		s->best[left] = best_set(s, left, &set);
-	}
-}
-
-static void take_set(const struct solver *s, uint32_t set)
-{
-	for (; set; set &= set - 1)
-		s->pool->owner[s->pool->device[device_of(s, set)]] = s->taker->job;
 }
 
 void assign_exactly(struct assign_pool *p)
 {
 	size_t n_sets = (size_t)1 << p->n;
 	struct solver s = { .pool = p, .all = (uint32_t)n_sets - 1 };
+	struct subsets subsets;
 	uint32_t left = s.all, set = 0;
 	int n_left = p->n;
 
@@ -229,13 +197,18 @@ void assign_exactly(struct assign_pool *p)
 	look_at_end(&s, n_left, p->takers[p->n_takers - 1].waits);
 	for (int t = p->n_takers - 1; t > 0; t--) {
 		n_left += p->takers[t].need;
-		look_at_turn(&s, &p->takers[t], n_left);
+		/* Looks at every set of n_left devices that may be left to the taker. */
+		look_at_taker(&s, &p->takers[t]);
+		for (bool more = subsets_first(&subsets, s.all, n_left); more;
+		     more = subsets_next(&subsets))
+			s.best[subsets_get(&subsets)] = best_set(&s, subsets_get(&subsets), &set);
 	}
 	for (int t = 0; t < p->n_takers; t++) {
 		look_at_taker(&s, &p->takers[t]);
 		best_set(&s, left, &set);
-		take_set(&s, set);
 		left &= ~set;
+		for (; set; set &= set - 1)
+			p->owner[p->device[device_of(&s, set)]] = p->takers[t].job;
 	}
 	free(s.best);
 	free(s.set_cost);

@@ -1,11 +1,11 @@
-/* claims.c - overdue jobs, and all claims together, see claims.h. */
+/* claims.c - overdue jobs, stuck jobs, and all claims together, see claims.h. */
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 
-#include "backfill.h"
-#include "claims_rest.h"
+#include "claims.h"
 #include "pollux/mem.h"
+#include "worth.h"
 
 /* --- how long a job may wait before it is overdue: B of policy.h --- */
 
@@ -25,23 +25,6 @@ static int by_time(const void *a, const void *b)
 	return (x->at_s > y->at_s) - (x->at_s < y->at_s);
 }
 
-static struct submission *submissions_of(const struct curves *curves)
-{
-	int n = curves->in->n_jobs;
-	struct submission *list = xcalloc((size_t)n, sizeof(*list));
-
-	for (int i = 0; i < n; i++) {
-		const struct curve *c = &curves->items[i];
-
-		list[i].at_s = isnan(c->job->submitted_s) ? -HUGE_VAL : c->job->submitted_s;
-		list[i].round_device_s = c->least * c->slice_s;
-	}
-	qsort(list, (size_t)n, sizeof(*list), by_time);
-	for (int i = 1; i < n; i++)
-		list[i].round_device_s += list[i - 1].round_device_s;
-	return list;
-}
-
 /* The device-seconds of the slices of all jobs that were submitted at or before a time. */
 static double round_device_s(const struct submission *list, int n, double since_s)
 {
@@ -58,24 +41,36 @@ static double round_device_s(const struct submission *list, int n, double since_
 	return low ? list[low - 1].round_device_s : 0;
 }
 
-/* The limit of each job, seconds, in the order of the curves; the caller frees the result. For a
- * running job it is the limit on a wait that begins now. */
-static double *wait_limits_of(const struct curves *curves)
+/* Sets the limit of each job, and turn_s. For a running job it is the limit on a wait that begins
+ * now. */
+static void set_limits(const struct curves *curves, struct claims *claims)
 {
 	int n = curves->in->n_jobs;
-	struct submission *list = submissions_of(curves);
-	double *limits_s = xcalloc((size_t)n, sizeof(*limits_s));
+	struct submission *list = xcalloc((size_t)n, sizeof(*list));
+	double slice_s = curves->slice_s, end_s = 0;
 
 	for (int i = 0; i < n; i++) {
 		const struct curve *c = &curves->items[i];
-		double since_s = c->held ? curves->in->now_s : claims_waiting_since_s(curves, c);
 
-		limits_s[i] = LIMIT_ROUNDS * fmax(curves->slice_s,
-						  round_device_s(list, n, since_s) /
-							  fmax(curves->n_devices, 1));
+		list[i].at_s = isnan(c->job->submitted_s) ? -HUGE_VAL : c->job->submitted_s;
+		list[i].round_device_s = c->least * c->slice_s;
+		slice_s = fmax(slice_s, c->slice_s);
+		if (!isnan(c->remaining_device_s))
+			end_s = fmax(end_s, CLAIMS_END_RESTARTS * c->restart_s);
+	}
+	claims->turn_s = slice_s + end_s;
+	qsort(list, (size_t)n, sizeof(*list), by_time);
+	for (int i = 1; i < n; i++)
+		list[i].round_device_s += list[i - 1].round_device_s;
+	claims->limits_s = xcalloc((size_t)n, sizeof(*claims->limits_s));
+	for (int i = 0; i < n; i++) {
+		const struct curve *c = &curves->items[i];
+		double since_s = c->held ? curves->in->now_s : claims_waiting_since_s(curves, c);
+		double round = round_device_s(list, n, since_s) / fmax(curves->n_devices, 1);
+
+		claims->limits_s[i] = LIMIT_ROUNDS * fmax(curves->slice_s, round);
 	}
 	free(list);
-	return limits_s;
 }
 
 /* --- claims --- */
@@ -136,20 +131,11 @@ static void count_slice(struct claims_rest *rest, const struct curve *c)
 }
 
 /* --- overdue --- */
-
-static double turn_s(const struct curves *curves)
-{
-	double slice_s = curves->slice_s, end_s = 0;
-
-	for (int i = 0; i < curves->in->n_jobs; i++) {
-		const struct curve *c = &curves->items[i];
-
-		slice_s = fmax(slice_s, c->slice_s);
-		if (!isnan(c->remaining_device_s))
-			end_s = fmax(end_s, CLAIMS_END_RESTARTS * c->restart_s);
-	}
-	return slice_s + end_s;
-}
+struct overdue {
+	int index;		/* of the curve */
+	int first;		/* claims_first_rank */
+	double since_s;
+};
 
 static int longer_waiting(const void *a, const void *b)
 {
@@ -162,65 +148,148 @@ static int longer_waiting(const void *a, const void *b)
 	return (x->index > y->index) - (x->index < y->index);
 }
 
-static void find_overdue(struct claims_rest *rest)
+/* Finds the overdue jobs, the longest waiting first. Returns their number. */
+static int find_overdue(const struct claims_rest *rest, struct overdue *overdue)
 {
 	const struct curves *curves = rest->curves;
+	int n = 0;
 
 	for (int i = 0; i < curves->in->n_jobs; i++) {
 		const struct curve *c = &curves->items[i];
 		double since_s = claims_waiting_since_s(curves, c);
-
 		int first = claims_first_rank(c);
 
 		if (c->held || !c->least ||
 		    !(first > 0 || curves->in->now_s - since_s >= rest->claims->limits_s[i]))
 			continue;
 		rest->claims->items[i].overdue = true;
-		rest->overdue[rest->n_overdue++] =
-			(struct overdue){ i, first, since_s };
+		overdue[n++] = (struct overdue){ i, first, since_s };
 	}
-	qsort(rest->overdue, (size_t)rest->n_overdue, sizeof(*rest->overdue), longer_waiting);
+	qsort(overdue, (size_t)n, sizeof(*overdue), longer_waiting);
+	return n;
 }
 
-static void take_claim(struct claims_rest *rest, int at)
+void claims_take(struct claims_rest *rest, int at)
 {
 	rest->left[curve_kind_at(rest->curves, at)] -= curve_devices_at(rest->curves, at);
 }
 
-/* Returns the index if as many devices of its kind are left; otherwise 0. */
-static int kept_within(const struct claims_rest *rest, int at)
-{
-	int left = rest->left[curve_kind_at(rest->curves, at)];
+/* --- behind the stuck job --- */
 
-	return curve_devices_at(rest->curves, at) <= left ? at : 0;
+/* Devices that a job which is not preemptible has until end_s. */
+struct blocker {
+	double end_s;
+	int devices;
+};
+
+bool claims_is_behind(const struct curves *curves, const struct stuck_job *r,
+		      const struct curve *c)
+{
+	double start_s = c->held ? c->job->launched_s : curves->in->now_s;
+
+	return start_s >= r->overdue_s && !(c->job->submitted_s <= r->since_s);
+}
+
+static double expected_end_s(const struct curves *curves, const struct curve *c)
+{
+	double now_s = curves->in->now_s, length_device_s = worth_length_device_s(curves, c);
+	double launched_s = c->held ? c->job->launched_s : now_s;
+
+	if (isnan(c->remaining_device_s))
+		return now_s + length_device_s / (c->held ? c->held_devices : c->least);
+	return fmax(now_s, launched_s + c->restart_s) +
+	       length_device_s / (c->held ? c->now : c->least);
+}
+
+static int by_end(const void *a, const void *b)
+{
+	const struct blocker *x = a, *y = b;
+
+	return (x->end_s > y->end_s) - (x->end_s < y->end_s);
+}
+
+/* The stuck job at an index, by the claims made so far. not_fixed: by claims_not_fixed(). */
+static struct stuck_job stuck_job_of(const struct curves *curves, const struct claims *claims,
+				     int index, const int *not_fixed)
+{
+	const struct curve *c = &curves->items[index];
+	struct stuck_job r = {
+		.since_s = claims_waiting_since_s(curves, c),
+		.overdue_s = claims_overdue_s(curves, claims, c), .start_s = curves->in->now_s,
+		.device_kind = curve_nearest_kind(curves, c, not_fixed),
+	};
+	struct blocker *blockers = xcalloc((size_t)curves->in->n_jobs, sizeof(*blockers));
+	int left = curves->kinds[r.device_kind].n, least = c->least_on[r.device_kind], n = 0;
+
+	for (int i = 0; i < curves->in->n_jobs; i++) {
+		const struct curve *other = &curves->items[i];
+		int at = claims->items[i].at;
+		bool counts_as_ended = other->held && isnan(other->remaining_device_s) &&
+				       claims_is_behind(curves, &r, other);
+
+		if (!curve_stays(other) || !at || counts_as_ended ||
+		    curve_kind_at(curves, at) != r.device_kind)
+			continue;
+		blockers[n++] = (struct blocker){
+			expected_end_s(curves, other), curve_devices_at(curves, at),
+		};
+		left -= curve_devices_at(curves, at);
+	}
+	qsort(blockers, (size_t)n, sizeof(*blockers), by_end);
+	for (int i = 0; i < n && (left < least || blockers[i].end_s <= r.start_s); i++) {
+		left += blockers[i].devices;
+		r.start_s = fmax(r.start_s, blockers[i].end_s);
+	}
+	r.spare = left > least ? left - least : 0;
+	free(blockers);
+	return r;
+}
+
+/* True if the job may start. It then claims the spare devices that it needs. */
+static bool may_start_behind(const struct curves *curves, struct stuck_job *r,
+			     const struct curve *c, struct claim *claim)
+{
+	int left[SCHED_KINDS], at = 0;
+
+	if (expected_end_s(curves, c) <= r->start_s)
+		return true;
+	for (int k = 0; k < curves->n_kinds; k++)
+		left[k] = k == r->device_kind ? r->spare : curves->kinds[k].n;
+	if (!isnan(c->remaining_device_s))
+		at = curve_least_within(curves, c, left);
+	if (!at)
+		return false;
+	if (curve_kind_at(curves, at) == r->device_kind)
+		r->spare -= curve_devices_at(curves, at);
+	*claim = (struct claim){ .kind = CLAIM_KEEP, .at = at, .overdue = claim->overdue };
+	return true;
 }
 
 /* Claims devices for an overdue job. False: the job gathers devices, and no job behind it may
  * start. */
-static bool force(struct claims_rest *rest, const struct overdue *overdue)
+static bool force(struct claims_rest *rest, int index)
 {
-	int index = overdue->index;
 	const struct curve *c = &rest->curves->items[index];
 	struct claim *claim = &rest->claims->items[index];
 	struct claims *claims = rest->claims;
-	double overdue_s = claims_overdue_s(rest->curves, claims, c);
 	int not_fixed[SCHED_KINDS], at;
 
 	claims_not_fixed(rest->curves, claims, not_fixed);
 	if (!curve_least_within(rest->curves, c, not_fixed)) {
 		if (claims->stuck < 0) {
-			claims->stuck = overdue->index;
-			claims->stuck_job = backfill_stuck_job(rest->curves, claims, index,
-							       overdue_s);
+			claims->stuck = index;
+			claims->stuck_job = stuck_job_of(rest->curves, claims, index, not_fixed);
 		}
 		return true;
 	}
 	if (claims->stuck >= 0 && !c->job->preemptible &&
-	    !backfill_allows(rest->curves, &claims->stuck_job, c, claim))
+	    !may_start_behind(rest->curves, &claims->stuck_job, c, claim))
 		return true;
-	claims_protect_ending(rest, overdue_s);
-	at = claim->kind == CLAIM_KEEP ? kept_within(rest, claim->at)
-				       : curve_least_within(rest->curves, c, rest->left);
+	claims_protect_ending(rest, claims_overdue_s(rest->curves, claims, c));
+	at = curve_least_within(rest->curves, c, rest->left);
+	if (claim->kind == CLAIM_KEEP)
+		at = curve_devices_at(rest->curves, claim->at) <=
+		     rest->left[curve_kind_at(rest->curves, claim->at)] ? claim->at : 0;
 	if (!at) {
 		claims->gathering = index;
 		claims->gathered_kind = curve_nearest_kind(rest->curves, c, rest->left);
@@ -228,15 +297,13 @@ static bool force(struct claims_rest *rest, const struct overdue *overdue)
 	}
 	claim->kind = claim->kind == CLAIM_KEEP ? CLAIM_EXACT : CLAIM_SOME;
 	claim->at = at;
-	take_claim(rest, at);
+	claims_take(rest, at);
 	count_slice(rest, c);
 	if (curve_stays(c))
 		claims->fixed[curve_kind_at(rest->curves, at)] +=
 			curve_devices_at(rest->curves, at);
 	return true;
 }
-
-/* --- behind the stuck job --- */
 
 static void restrict_to_stuck(const struct claims_rest *rest)
 {
@@ -250,7 +317,7 @@ static void restrict_to_stuck(const struct claims_rest *rest)
 		bool fits = curve_least_within(curves, c, left);
 
 		if (claim->kind == CLAIM_FREE && !c->held && !c->job->preemptible &&
-		    !(fits && backfill_allows(curves, &rest->claims->stuck_job, c, claim)))
+		    !(fits && may_start_behind(curves, &rest->claims->stuck_job, c, claim)))
 			claim->kind = CLAIM_EXACT;
 	}
 }
@@ -259,71 +326,53 @@ static void restrict_to_stuck(const struct claims_rest *rest)
 
 void claims_add_first(const struct curves *curves, struct claims *claims)
 {
-	struct claims_rest rest = {
-		.curves = curves, .claims = claims,
-		.overdue = xcalloc((size_t)curves->in->n_jobs, sizeof(*rest.overdue)),
-	};
+	struct claims_rest rest = { .curves = curves, .claims = claims };
+	struct overdue *overdue = xcalloc((size_t)curves->in->n_jobs, sizeof(*overdue));
 	bool stuck = false;
+	int n_overdue;
 
 	claims_not_fixed(curves, claims, rest.left);
 	claims->limits_s = xcalloc((size_t)curves->in->n_jobs, sizeof(*claims->limits_s));
 	for (int i = 0; i < curves->in->n_jobs; i++)
 		claims->limits_s[i] = HUGE_VAL;	/* nobody becomes overdue by waiting */
-	find_overdue(&rest);
-	for (int i = 0; i < rest.n_overdue && !stuck; i++) {
-		struct claim *claim = &claims->items[rest.overdue[i].index];
-		int at = curve_least_within(curves, &curves->items[rest.overdue[i].index],
-					    rest.left);
+	n_overdue = find_overdue(&rest, overdue);
+	for (int i = 0; i < n_overdue && !stuck; i++) {
+		int index = overdue[i].index;
+		int at = curve_least_within(curves, &curves->items[index], rest.left);
 
 		stuck = !at;
 		if (stuck)
 			continue;
-		claim->kind = CLAIM_SOME;
-		claim->at = at;
-		take_claim(&rest, at);
+		claims->items[index].kind = CLAIM_SOME;
+		claims->items[index].at = at;
+		claims_take(&rest, at);
 	}
 	for (int i = 0; stuck && i < curves->in->n_jobs; i++)
 		if (claims->items[i].kind == CLAIM_FREE && !curves->items[i].held &&
 		    !curves->items[i].job->preemptible)
 			claims->items[i] = (struct claim){ .kind = CLAIM_EXACT };
-	free(rest.overdue);
+	free(overdue);
 }
 
 /* --- all --- */
 
-struct claims claims_of_fixed(const struct curves *curves)
-{
-	struct claims claims = {
-		.items = xcalloc((size_t)curves->in->n_jobs, sizeof(*claims.items)),
-		.gathering = -1, .gathered_s = (double)NAN, .awaited = -1, .stuck = -1,
-	};
-	struct claims_rest rest = { .curves = curves, .claims = &claims };
-
-	claims_protect_fixed(&rest);
-	return claims;
-}
-
 struct claims claims_of(const struct curves *curves)
 {
-	size_t n_jobs = (size_t)curves->in->n_jobs;
-	struct claims claims = {
-		.items = xcalloc(n_jobs, sizeof(*claims.items)),
-		.limits_s = wait_limits_of(curves), .turn_s = turn_s(curves),
-		.gathering = -1, .gathered_s = (double)NAN, .awaited = -1, .stuck = -1,
-	};
+	struct claims claims = claims_of_fixed(curves);
 	struct claims_rest rest = {
-		.curves = curves, .claims = &claims,
-		.slices_end_s = -HUGE_VAL, .overdue = xcalloc(n_jobs, sizeof(*rest.overdue)),
+		.curves = curves, .claims = &claims, .slices_end_s = -HUGE_VAL,
 	};
+	struct overdue *overdue = xcalloc((size_t)curves->in->n_jobs, sizeof(*overdue));
+	int n_overdue;
 
-	claims_protect_fixed(&rest);
-	claims_protect_guaranteed(&rest);
-	claims_protect_slices(&rest);
-	find_overdue(&rest);
-	for (size_t i = 0; i < n_jobs; i++)
+	set_limits(curves, &claims);
+	claims_not_fixed(curves, &claims, rest.left);
+	claims_protect_running(&rest);
+	n_overdue = find_overdue(&rest, overdue);
+	for (int i = 0; i < curves->in->n_jobs; i++)
 		if (curves->items[i].held)
 			count_slice(&rest, &curves->items[i]);
-	for (int i = 0; i < rest.n_overdue && force(&rest, &rest.overdue[i]); i++)
+	for (int i = 0; i < n_overdue && force(&rest, overdue[i].index); i++)
 		;
 	if (claims.gathering >= 0) {
 		claims_gather(&rest);
@@ -332,7 +381,7 @@ struct claims claims_of(const struct curves *curves)
 		if (claims.stuck >= 0)
 			restrict_to_stuck(&rest);
 	}
-	free(rest.overdue);
+	free(overdue);
 	return claims;
 }
 

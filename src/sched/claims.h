@@ -23,8 +23,25 @@
  * jobs may run on as they are.
  * A job that is stuck, to which jobs that are not preemptible leave too few devices, is an
  * exception: it cannot start while these run, whatever the others do. The stuck job is
- * passed over. Behind it, a job that is not preemptible starts only if it is not expected to delay
- * the stuck job: backfill.h. */
+ * passed over.
+ *
+ * If no other job that is not preemptible were started meanwhile, devices would idle for as long
+ * as the longest of those that run. If all were, the stuck job might never start. So, as in EASY
+ * (D. A. Lifka, "The ANL/IBM SP scheduling system", 1995), such a job may start behind the stuck
+ * job if
+ *
+ * - it is expected to end before the stuck job can start;
+ * - or its end is known, and the devices it needs will be spare when the stuck job has started.
+ *
+ * The expected end follows from the remaining work, or from the length assumed for the job
+ * (worth.h), since most commands that are not preemptible tell nothing. Such an end may be wrong,
+ * and jobs that were started because of it are then in the way. Therefore a job that was started
+ * behind the stuck job, and whose end is unknown, counts as ended: no other job may start because
+ * of its expected end. So the stuck job starts at the latest when all of these have ended:
+ *
+ * - jobs that ran when it became overdue, and jobs submitted before it began to wait;
+ * - jobs started behind it before the former had left enough devices. Those of known length do not
+ *   delay it, if they end when they should. */
 #ifndef SCHED_CLAIMS_H
 #define SCHED_CLAIMS_H
 
@@ -90,6 +107,10 @@ bool claim_allows(const struct claim *claim, int at);
  * jobs with a guarantee. */
 void claims_not_fixed(const struct curves *curves, const struct claims *claims, int *left);
 
+/* True if the job was started behind the stuck job, or would be if it started now. */
+bool claims_is_behind(const struct curves *curves, const struct stuck_job *r,
+		      const struct curve *c);
+
 /* The rank of a waiting job that was put first or has a guarantee; 0 for any other job. A job with
  * a rank is overdue from the beginning of its wait and comes before all overdue jobs without one.
  * The largest rank comes first. */
@@ -99,5 +120,24 @@ double claims_overdue_s(const struct curves *curves, const struct claims *claims
 			const struct curve *c);
 /* The beginning of the job's wait. -INFINITY comes before all others. */
 double claims_waiting_since_s(const struct curves *curves, const struct curve *c);
+
+/* --- for the files claims*.c --- */
+
+/* The devices left to claim, while claims are made one after the other. */
+struct claims_rest {
+	const struct curves *curves;
+	struct claims *claims;
+	int left[SCHED_KINDS];	/* devices not claimed */
+	double slices_end_s;	/* of the last slice of all jobs that run or are to start */
+};
+
+void claims_take(struct claims_rest *rest, int at);
+/* Makes the claims of running jobs with a guarantee, and of jobs within their slice. */
+void claims_protect_running(struct claims_rest *rest);
+/* Makes the claims of jobs that are about to end, for as long as an overdue job lets them run. */
+void claims_protect_ending(struct claims_rest *rest, double overdue_s);
+/* Restricts the other jobs' claims to what the gathering job leaves them, and sets gathered_s and
+ * awaited. */
+void claims_gather(struct claims_rest *rest);
 
 #endif

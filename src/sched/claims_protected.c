@@ -1,15 +1,15 @@
-/* claims_protected.c - the claims of running jobs that keep devices, see claims.h. */
+/* claims_protected.c - the claims of running jobs that keep devices, and what they leave to a job
+ * that gathers devices, see claims.h. */
 #include <math.h>
 #include <stdlib.h>
 
-#include "claims_rest.h"
+#include "claims.h"
 #include "pollux/mem.h"
 
 static void protect(struct claims_rest *rest, int index, enum claim_kind kind)
 {
 	const struct curve *c = &rest->curves->items[index];
 	struct claim *claim = &rest->claims->items[index];
-
 	int *left = &rest->left[c->held_kind], first = rest->curves->kinds[c->held_kind].first;
 
 	*claim = (struct claim){ .kind = kind, .at = c->held };
@@ -24,62 +24,55 @@ static void protect(struct claims_rest *rest, int index, enum claim_kind kind)
 	*left -= curve_devices_at(rest->curves, claim->at);
 }
 
-void claims_protect_fixed(struct claims_rest *rest)
+struct claims claims_of_fixed(const struct curves *curves)
 {
-	for (int k = 0; k < rest->curves->n_kinds; k++)
-		rest->left[k] = rest->curves->kinds[k].n;
-	for (int i = 0; i < rest->curves->in->n_jobs; i++)
-		if (rest->curves->items[i].held && !rest->curves->items[i].job->preemptible)
-			protect(rest, i, CLAIM_EXACT);
-	for (int k = 0; k < rest->curves->n_kinds; k++)
-		rest->claims->fixed[k] = rest->curves->kinds[k].n - rest->left[k];
+	struct claims claims = {
+		.items = xcalloc((size_t)curves->in->n_jobs, sizeof(*claims.items)),
+		.gathering = -1, .gathered_s = (double)NAN, .awaited = -1, .stuck = -1,
+	};
+	struct claims_rest rest = { .curves = curves, .claims = &claims };
+
+	claims_not_fixed(curves, &claims, rest.left);
+	for (int i = 0; i < curves->in->n_jobs; i++)
+		if (curves->items[i].held && !curves->items[i].job->preemptible)
+			protect(&rest, i, CLAIM_EXACT);
+	for (int k = 0; k < curves->n_kinds; k++)
+		claims.fixed[k] = curves->kinds[k].n - rest.left[k];
+	return claims;
 }
 
-/* The index of the devices that a running job with a guarantee claims; 0: too few are left. */
-static int guaranteed_least(const struct claims_rest *rest, const struct curve *c)
+static void protect_guaranteed(struct claims_rest *rest, int index)
 {
-	int kind = c->held_kind, least = c->least_on[kind];
-
-	if (least && least <= rest->left[kind])
-		return rest->curves->kinds[kind].first + least;
-	return curve_least_within(rest->curves, c, rest->left);
-}
-
-static void protect_guaranteed_job(struct claims_rest *rest, int index)
-{
-	const struct curve *c = &rest->curves->items[index];
+	const struct curves *curves = rest->curves;
+	const struct curve *c = &curves->items[index];
 	struct claim *claim = &rest->claims->items[index];
+	int kind = c->held_kind, least = c->least_on[kind];
+	/* 0: too few devices are left. */
+	int at = least && least <= rest->left[kind] ? curves->kinds[kind].first + least
+		: curve_least_within(curves, c, rest->left);
 	bool below = !curve_keeps_guarantee(c);
-	int at = guaranteed_least(rest, c);
 
 	if (!at || (!below && c->in_slice && !c->settled)) {
 		protect(rest, index, CLAIM_EXACT);
-		return;
+	} else {
+		*claim = (struct claim){
+			.kind = CLAIM_SOME, .at = at, .held = below ? 0 : c->held,
+			.below = below ? c->held : 0,
+		};
+		claims_take(rest, at);
 	}
-	*claim = (struct claim){
-		.kind = CLAIM_SOME, .at = at, .held = below ? 0 : c->held,
-		.below = below ? c->held : 0,
-	};
-	rest->left[curve_kind_at(rest->curves, at)] -= curve_devices_at(rest->curves, at);
+	rest->claims->fixed[curve_kind_at(curves, claim->at)] +=
+		curve_guaranteed_devices(curves, c, claim->at);
 }
 
-void claims_protect_guaranteed(struct claims_rest *rest)
+void claims_protect_running(struct claims_rest *rest)
 {
 	for (int i = 0; i < rest->curves->in->n_jobs; i++) {
 		const struct curve *c = &rest->curves->items[i];
-		int at, kind;
 
-		if (!c->held || !c->job->guaranteed || !c->job->preemptible)
-			continue;
-		protect_guaranteed_job(rest, i);
-		at = rest->claims->items[i].at;
-		kind = curve_kind_at(rest->curves, at);
-		rest->claims->fixed[kind] += curve_guaranteed_devices(rest->curves, c, at);
+		if (c->held && c->job->guaranteed && c->job->preemptible)
+			protect_guaranteed(rest, i);
 	}
-}
-
-void claims_protect_slices(struct claims_rest *rest)
-{
 	for (int i = 0; i < rest->curves->in->n_jobs; i++) {
 		const struct curve *c = &rest->curves->items[i];
 
@@ -90,12 +83,13 @@ void claims_protect_slices(struct claims_rest *rest)
 
 /* --- about to end --- */
 
-bool claims_is_ending(const struct curve *c)
+static bool is_ending(const struct curve *c)
 {
 	return c->job->preemptible && c->ends_in_s < c->restart_s;
 }
 
-double claims_end_awaited_s(const struct claims_rest *rest, const struct curve *c,
+/* The time until which an overdue job lets this job run. */
+static double end_awaited_s(const struct claims_rest *rest, const struct curve *c,
 			    double overdue_s)
 {
 	return fmax(overdue_s, rest->slices_end_s) + CLAIMS_END_RESTARTS * c->restart_s;
@@ -106,31 +100,14 @@ void claims_protect_ending(struct claims_rest *rest, double overdue_s)
 	for (int i = 0; i < rest->curves->in->n_jobs; i++) {
 		const struct curve *c = &rest->curves->items[i];
 
-		if (rest->claims->items[i].kind == CLAIM_FREE && claims_is_ending(c) &&
+		if (rest->claims->items[i].kind == CLAIM_FREE && is_ending(c) &&
 		    c->held_devices <= rest->left[c->held_kind] &&
-		    rest->curves->in->now_s < claims_end_awaited_s(rest, c, overdue_s))
+		    rest->curves->in->now_s < end_awaited_s(rest, c, overdue_s))
 			protect(rest, i, CLAIM_EXACT);
 	}
 }
 
 /* --- jobs that gather devices --- */
-
-static void keep_or_leave(const struct curve *c, struct claim *claim)
-{
-	if (claim->kind == CLAIM_SOME)
-		claim->kind = claim->held ? CLAIM_EITHER : CLAIM_EXACT;
-	else if (claim->kind == CLAIM_FREE)
-		*claim = (struct claim){
-			.kind = CLAIM_KEEP, .at = c->held, .overdue = claim->overdue,
-		};
-}
-
-static int compare_doubles(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
 
 /* The time until which a job that keeps exactly what it has is protected from the gathering job. */
 static double protected_s(const struct claims_rest *rest, const struct curve *c, bool starts_now)
@@ -141,26 +118,19 @@ static double protected_s(const struct claims_rest *rest, const struct curve *c,
 
 	if (!c->job->preemptible)
 		return HUGE_VAL;
-	if (!claims_is_ending(c) &&
+	if (!is_ending(c) &&
 	    !(starts_now && c->remaining_device_s / c->of[c->least_at] < c->restart_s))
 		return slice_end_s;
-	return fmax(slice_end_s, claims_end_awaited_s(rest, c, overdue_s));
+	return fmax(slice_end_s, end_awaited_s(rest, c, overdue_s));
 }
 
-/* The number of devices that the gathering job lacks. */
-static int missing_devices(const struct claims_rest *rest)
-{
-	int kind = rest->claims->gathered_kind;
-
-	return rest->curves->items[rest->claims->gathering].least_on[kind] - rest->left[kind];
-}
-
-/* The time at which protected jobs have left enough devices for the gathering job; NaN: unknown. */
-static double gathered_s(const struct claims_rest *rest)
+/* The time at which protected jobs have left the missing devices for the gathering job; NaN:
+ * unknown. */
+static double gathered_s(const struct claims_rest *rest, int missing)
 {
 	const struct curves *curves = rest->curves;
 	double *ends_s = xcalloc((size_t)curves->n_devices + 1, sizeof(*ends_s));
-	int missing = missing_devices(rest), n = 0;
+	int n = 0;
 	double end_s;
 
 	for (int i = 0; i < curves->in->n_jobs; i++) {
@@ -174,35 +144,40 @@ static double gathered_s(const struct claims_rest *rest)
 		for (int k = 0; k < curve_devices_at(curves, claim->at); k++)
 			ends_s[n++] = protected_s(rest, c, !runs_on);
 	}
-	qsort(ends_s, (size_t)n, sizeof(*ends_s), compare_doubles);
+	qsort(ends_s, (size_t)n, sizeof(*ends_s), by_double);
 	end_s = missing > 0 && missing <= n ? ends_s[missing - 1] : HUGE_VAL;
 	free(ends_s);
 	return isfinite(end_s) ? end_s : (double)NAN;
 }
 
-/* If the jobs that are about to end have the devices that are lacking: the first of these jobs.
- * Otherwise -1. */
-static int awaited(const struct claims_rest *rest)
-{
-	int missing = missing_devices(rest), first = -1;
-
-	for (int i = rest->curves->in->n_jobs - 1; i >= 0; i--) {
-		const struct curve *c = &rest->curves->items[i];
-
-		if (!c->in_slice && claims_is_ending(c) &&
-		    rest->claims->items[i].kind == CLAIM_EXACT &&
-		    c->held_kind == rest->claims->gathered_kind) {
-			missing -= c->held_devices;
-			first = i;
-		}
-	}
-	return missing <= 0 ? first : -1;
-}
-
 void claims_gather(struct claims_rest *rest)
 {
-	for (int i = 0; i < rest->curves->in->n_jobs; i++)
-		keep_or_leave(&rest->curves->items[i], &rest->claims->items[i]);
-	rest->claims->gathered_s = gathered_s(rest);
-	rest->claims->awaited = awaited(rest);
+	const struct curves *curves = rest->curves;
+	struct claims *claims = rest->claims;
+	int kind = claims->gathered_kind, first = -1;
+	int missing = curves->items[claims->gathering].least_on[kind] - rest->left[kind];
+
+	for (int i = 0; i < curves->in->n_jobs; i++) {
+		struct claim *claim = &claims->items[i];
+
+		if (claim->kind == CLAIM_SOME)
+			claim->kind = claim->held ? CLAIM_EITHER : CLAIM_EXACT;
+		else if (claim->kind == CLAIM_FREE)
+			*claim = (struct claim){
+				.kind = CLAIM_KEEP, .at = curves->items[i].held,
+				.overdue = claim->overdue,
+			};
+	}
+	claims->gathered_s = gathered_s(rest, missing);
+	/* The first of the jobs that are about to end, if these have the missing devices. */
+	for (int i = curves->in->n_jobs - 1; i >= 0; i--) {
+		const struct curve *c = &curves->items[i];
+
+		if (c->in_slice || !is_ending(c) || claims->items[i].kind != CLAIM_EXACT ||
+		    c->held_kind != kind)
+			continue;
+		missing -= c->held_devices;
+		first = i;
+	}
+	claims->awaited = missing <= 0 ? first : -1;
 }

@@ -81,24 +81,6 @@ static void take_own(struct sharing *s, int run)
 			}
 }
 
-static bool is_to_be_had(const struct sharing *s, int p)
-{
-	int run;
-
-	if (s->home[p] == NOBODY || s->taken[p] != NOBODY)
-		return false;
-	run = s->devices[s->home[p]].run;
-	return run == CORES_IDLE || wants(s, run);
-}
-
-static bool another_has(const struct sharing *s, int run, int p)
-{
-	for (int r = 0; r < s->n_runs; r++)
-		if (r != run && wants(s, r) && core_set_has(&s->runs[r].now, p))
-			return true;
-	return false;
-}
-
 /* The lower the better: processors that the run has now, those near its devices, any, and last
  * those that another run has now. */
 static long rank_of(const struct sharing *s, int run, int p)
@@ -107,8 +89,9 @@ static long rank_of(const struct sharing *s, int run, int p)
 
 	if (core_set_has(&s->runs[run].now, p))
 		return distance;
-	if (another_has(s, run, p))
-		return distance + 3L * CORES_MAX;
+	for (int r = 0; r < s->n_runs; r++)
+		if (r != run && wants(s, r) && core_set_has(&s->runs[r].now, p))
+			return distance + 3L * CORES_MAX;
 	return distance + (is_near(s, run, p) ? 1L : 2L) * CORES_MAX;
 }
 
@@ -116,10 +99,15 @@ static bool take_one(struct sharing *s, int run)
 {
 	int best = NOBODY;
 
-	for (int p = 0; p < CORES_MAX; p++)
-		if (is_to_be_had(s, p) &&
-		    (best == NOBODY || rank_of(s, run, p) < rank_of(s, run, best)))
+	for (int p = 0; p < CORES_MAX; p++) {
+		int holder = s->home[p] == NOBODY ? NOBODY : s->devices[s->home[p]].run;
+
+		if (s->home[p] == NOBODY || s->taken[p] != NOBODY ||
+		    (holder != CORES_IDLE && !wants(s, holder)))
+			continue;
+		if (best == NOBODY || rank_of(s, run, p) < rank_of(s, run, best))
 			best = p;
+	}
 	if (best != NOBODY)
 		s->taken[best] = run;
 	return best != NOBODY;
@@ -138,14 +126,6 @@ static double gain_of(const struct sharing *s, int run)
 	if (!(n > 0))
 		return HUGE_VAL;
 	return log((1 - part + part * base / n) / (1 - part + part * base / (n + 1)));
-}
-
-static bool any_is_known(const struct sharing *s)
-{
-	for (int r = 0; r < s->n_runs; r++)
-		if (wants(s, r) && s->runs[r].base > 0)
-			return true;
-	return false;
 }
 
 /* Gives processors to the run that gains most; of runs that gain as much, to the first. A run that
@@ -200,12 +180,13 @@ void cores_share(const struct cores_device *devices, int n_devices, struct cores
 		 int n_runs)
 {
 	struct sharing s = { devices, n_devices, runs, n_runs, { 0 }, { 0 }, NULL };
-	bool any = false;
+	bool any = false, any_is_known = false;
 
 	for (int r = 0; r < n_runs; r++) {
 		runs[r].bound = false;
 		memset(&runs[r].given, 0, sizeof(runs[r].given));
 		any |= runs[r].wanted > 0;
+		any_is_known |= runs[r].wanted > 0 && runs[r].base > 0;
 	}
 	if (!any)
 		return;
@@ -220,7 +201,7 @@ void cores_share(const struct cores_device *devices, int n_devices, struct cores
 	for (int r = 0; r < n_runs; r++)
 		if (wants(&s, r))
 			take_own(&s, r);
-	if (any_is_known(&s))
+	if (any_is_known)
 		take_by_gain(&s);
 	else
 		take_in_turn(&s);

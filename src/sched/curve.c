@@ -54,14 +54,6 @@ static bool is_known(const struct sched_job *job, int kind, int r)
 	       goodput < 1e150;
 }
 
-static bool knows_any(const struct curves *all, const struct sched_job *job)
-{
-	for (int k = 0; k < all->n_kinds; k++)
-		if (job->offers[k].goodput[0])
-			return true;
-	return false;
-}
-
 /* Finds the least number on a kind, and sets the unit if the kind is the slowest so far. To a job
  * of which nothing is known, all kinds are equal. */
 static void set_least(const struct curves *all, struct curve *c, int kind, bool known)
@@ -89,8 +81,10 @@ static void set_least(const struct curves *all, struct curve *c, int kind, bool 
 
 static void set_allowed(const struct curves *all, struct curve *c)
 {
-	bool known = knows_any(all, c->job);
+	bool known = false;
 
+	for (int k = 0; k < all->n_kinds; k++)
+		known |= c->job->offers[k].goodput[0] != NULL;
 	for (int at = 0; at <= all->n_devices; at++)
 		c->of[at] = at ? (double)NAN : 0;
 	for (int k = 0; k < all->n_kinds; k++)
@@ -124,21 +118,6 @@ static void set_held(const struct curves *all, struct curve *c)
 	c->of[c->held] = positive_or(c->of[c->held], c->now);
 }
 
-/* Finds the index of what the job holds, if all of these devices are present. */
-static void find_held(const struct curves *all, struct curve *c)
-{
-	const struct sched_job *job = c->job;
-	const struct curve_kind *k;
-
-	if (job->replicas <= 0)
-		return;
-	c->held_devices = job->replicas;
-	if (job->kind > 0 && job->kind < all->n_kinds)
-		c->held_kind = job->kind;
-	k = &all->kinds[c->held_kind];
-	c->held = job->replicas > k->n ? all->n_devices + job->replicas : k->first + job->replicas;
-}
-
 bool curve_keeps_guarantee(const struct curve *c)
 {
 	if (!c->job->guaranteed)
@@ -160,32 +139,11 @@ double curve_slice_end_s(const struct curves *curves, const struct curve *c, boo
 				 CURVE_SLICE_RESTARTS * c->restart_s);
 }
 
-static void set_slice(const struct curves *all, struct curve *c)
-{
-	double age_s = all->in->now_s - c->job->launched_s;
-
-	c->slice_s = fmax(all->slice_s, CURVE_SLICE_RESTARTS * c->restart_s);
-	/* A launch in the future means that a clock was set back: its slice is cut short. */
-	c->in_slice = c->held && age_s >= 0 && all->in->now_s < curve_slice_end_s(all, c, false);
-	c->settled = c->held && (!c->in_slice ||
-				 age_s >= fmax(CURVE_SETTLE_RESTARTS * c->relaunch_s,
-					       CURVE_SETTLE_SLICES * all->slice_s));
-}
-
-/* A turn that suspends the run loses nothing, and a job that waits has nothing to lose. */
-static void set_costs(struct curve *c)
-{
-	bool suspends = is_positive(c->job->relaunch_s);
-	double unsaved_s = c->held && is_positive(c->job->unsaved_s) ? c->job->unsaved_s : 0;
-
-	c->relaunch_s = suspends ? fmax(c->job->relaunch_s, c->restart_s) : c->restart_s;
-	c->relaunch_cost_s = c->relaunch_s + unsaved_s;
-	c->turn_cost_s = suspends ? c->restart_s : c->relaunch_cost_s;
-}
-
 static struct curve curve_of(const struct curves *all, size_t index)
 {
 	const struct sched_job *job = &all->in->jobs[index];
+	double age_s = all->in->now_s - job->launched_s;
+	bool suspends = is_positive(job->relaunch_s);
 	struct curve c = {
 		.job = job, .of = &all->values[index * ((size_t)all->n_devices + 1)],
 		.unit = (double)NAN, .now = (double)NAN, .weight = positive_or(job->weight, 1),
@@ -193,9 +151,25 @@ static struct curve curve_of(const struct curves *all, size_t index)
 						      : all->slice_s / RESTARTS_PER_SLICE,
 	};
 
-	find_held(all, &c);
-	set_costs(&c);
-	set_slice(all, &c);
+	if (job->replicas > 0) {
+		const struct curve_kind *k;
+
+		c.held_devices = job->replicas;
+		c.held_kind = job->kind > 0 && job->kind < all->n_kinds ? job->kind : 0;
+		k = &all->kinds[c.held_kind];
+		c.held = (job->replicas > k->n ? all->n_devices : k->first) + job->replicas;
+	}
+	/* A turn that suspends the run loses nothing, and a job that waits has nothing to lose. */
+	c.relaunch_s = suspends ? fmax(job->relaunch_s, c.restart_s) : c.restart_s;
+	c.relaunch_cost_s = c.relaunch_s;
+	if (c.held && is_positive(job->unsaved_s))
+		c.relaunch_cost_s += job->unsaved_s;
+	c.turn_cost_s = suspends ? c.restart_s : c.relaunch_cost_s;
+	c.slice_s = fmax(all->slice_s, CURVE_SLICE_RESTARTS * c.restart_s);
+	/* A launch in the future means that a clock was set back: its slice is cut short. */
+	c.in_slice = c.held && age_s >= 0 && all->in->now_s < curve_slice_end_s(all, &c, false);
+	c.settled = c.held && (!c.in_slice || age_s >= fmax(CURVE_SETTLE_RESTARTS * c.relaunch_s,
+							    CURVE_SETTLE_SLICES * all->slice_s));
 	set_allowed(all, &c);
 	set_held(all, &c);
 	c.remaining_device_s = positive_or(fmax(job->remaining_samples, 1) / c.unit, (double)NAN);
@@ -215,30 +189,23 @@ static int by_id(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static void set_kinds(struct curves *all)
-{
-	const struct sched_input *in = all->in;
-
-	all->n_kinds = in->n_kinds;
-	for (int k = 0; k < in->n_kinds; k++) {
-		int n = in->kinds[k].n_devices > 0 ? in->kinds[k].n_devices : 0;
-
-		all->kinds[k] = (struct curve_kind){
-			all->n_devices, n, in->kinds[k].name ? in->kinds[k].name : "?",
-		};
-		all->n_devices += n;
-	}
-}
-
 struct curves curves_of(const struct sched_input *in)
 {
 	size_t n_jobs = (size_t)in->n_jobs;
 	struct curves all = {
-		.in = in, .slice_s = positive_or(in->slice_s, DEFAULT_SLICE_S),
+		.in = in, .n_kinds = in->n_kinds,
+		.slice_s = positive_or(in->slice_s, DEFAULT_SLICE_S),
 		.items = xcalloc(n_jobs, sizeof(*all.items)),
 	};
 
-	set_kinds(&all);
+	for (int k = 0; k < in->n_kinds; k++) {
+		int n = in->kinds[k].n_devices > 0 ? in->kinds[k].n_devices : 0;
+
+		all.kinds[k] = (struct curve_kind){
+			all.n_devices, n, in->kinds[k].name ? in->kinds[k].name : "?",
+		};
+		all.n_devices += n;
+	}
 	all.values = xcalloc(n_jobs * ((size_t)all.n_devices + 1), sizeof(*all.values));
 	for (size_t i = 0; i < n_jobs; i++)
 		all.items[i] = curve_of(&all, i);

@@ -40,54 +40,43 @@ static int by_key(const void *a, const void *b)
 	return comes_before(y, x) - comes_before(x, y);
 }
 
-/* Removes players that have ended from the order, and adds players that have come. */
-static void see_who_is_here(struct draw *d)
-{
-	int n = 0;
-
-	if (!d->one_ended && d->n_ordered == d->n)
-		return;
-	for (int k = 0; k < d->n_order; k++)
-		if (player_may_run(d->order[k]))
-			d->order[n++] = d->order[k];
-	for (; d->n_ordered < d->n; d->n_ordered++) {
-		struct player *p = &d->players[d->n_ordered];
-
-		if (!player_may_run(p))
-			continue;
-		p->key = key_of(d, p);
-		d->order[n++] = p;
-		d->n_wide += p->least > 1;
-	}
-	d->n_order = n;
-	d->one_ended = false;
-}
-
-/* This is fast where most players keep their places. */
-static void insertion_sort(struct player **order, int n)
-{
-	for (int k = 1; k < n; k++) {
-		struct player *p = order[k];
-		int at = k;
-
-		for (; at > 0 && comes_before(p, order[at - 1]); at--)
-			order[at] = order[at - 1];
-		order[at] = p;
-	}
-}
-
-/* Ranks the players that are here. The rank is the number of players that do not come earlier. */
 static void order_players(struct draw *d)
 {
 	bool is_first = d->n_ordered == 0;
 
 	for (int k = 0; k < d->n_moved; k++)
 		d->moved[k]->key = key_of(d, d->moved[k]);
-	see_who_is_here(d);
-	if (is_first)
+	if (d->one_ended || d->n_ordered < d->n) {
+		int n = 0;
+
+		for (int k = 0; k < d->n_order; k++)
+			if (player_may_run(d->order[k]))
+				d->order[n++] = d->order[k];
+		for (; d->n_ordered < d->n; d->n_ordered++) {
+			struct player *p = &d->players[d->n_ordered];
+
+			if (!player_may_run(p))
+				continue;
+			p->key = key_of(d, p);
+			d->order[n++] = p;
+			d->n_wide += p->least > 1;
+		}
+		d->n_order = n;
+		d->one_ended = false;
+	}
+	if (is_first) {
 		qsort(d->order, (size_t)d->n_order, sizeof(struct player *), by_key);
-	else
-		insertion_sort(d->order, d->n_order);
+		return;
+	}
+	/* Most players keep their places: so they are sorted by insertion. */
+	for (int k = 1; k < d->n_order; k++) {
+		struct player *p = d->order[k];
+		int at = k;
+
+		for (; at > 0 && comes_before(p, d->order[at - 1]); at--)
+			d->order[at] = d->order[at - 1];
+		d->order[at] = p;
+	}
 }
 
 /* The speed-up on r devices; NaN: the job must not get r. */
@@ -133,13 +122,8 @@ static void note_moved(struct draw *d, struct player *p)
 	d->moved[at] = p;
 }
 
-/* True if no player from this place of the order on may get more. n_given players have devices so
- * far, and `seen` of them have earlier places. first: no player without a device was seen yet. */
-static bool is_last_place(const struct draw *d, bool first, int seen, int n_given)
-{
-	return !first && seen == n_given && d->n_wide == 0;
-}
-
+/* n_given players have devices so far, `seen` of them have earlier places than the one that is
+ * looked at. first: no player without a device was seen yet. */
 static void give_devices(struct draw *d)
 {
 	int left = d->curves->n_devices, n_given = 0;
@@ -150,10 +134,13 @@ static void give_devices(struct draw *d)
 		double most = 0;
 		int replicas = 0, seen = 0;
 
-		for (int k = 0; k < d->n_order && !is_last_place(d, first, seen, n_given); k++) {
+		for (int k = 0; k < d->n_order; k++) {
 			struct player *p = d->order[k];
 			int r;
 
+			/* No player from this place on may get more. */
+			if (!first && seen == n_given && d->n_wide == 0)
+				break;
 			seen += p->gets > 0;
 			/* Among several jobs that need a single first device, the first one gains
 			 * most. */

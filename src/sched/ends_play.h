@@ -43,14 +43,7 @@ struct draw {
 	int n_came;
 };
 
-/* Allocates the players. The curves and lengths have to outlive the draw. */
-void draw_init(struct draw *d, const struct curves *curves, const struct lengths *lengths);
-void draw_release(struct draw *d);
-/* Plays until each wanted job (NULL: all) has ended, or too much was looked at. players[i].end_s is
- * then the end of the job of curve i. Each call draws other random values. */
-void draw_play(struct draw *d, const struct ends_stream *stream, const bool *wanted);
-
-/* --- between ends_play.c and ends_devices.c --- */
+/* --- ends_devices.c --- */
 
 /* True if the order of jobs knows the player's length. */
 bool player_shows_length(const struct player *p);

@@ -2,9 +2,77 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "backfill.h"
-#include "goodput_line_first.h"
+#include "goodput_line.h"
 #include "pollux/mem.h"
+#include "reason.h"
+
+/* A waiting job in line. */
+struct waiting {
+	int index;		/* of the curve */
+	bool overdue;
+	int first;		/* put first: claims_first_rank */
+	double since_s;
+	int before;		/* jobs that have waited longer, or as long and come first */
+	double density;		/* worth per device, on the least number */
+};
+
+/* Running jobs that are not preemptible, or have a guarantee. */
+struct keepers {
+	struct job_names jobs;
+	int devices;		/* that they keep */
+	bool guaranteed;	/* some of them */
+};
+
+struct line {
+	const struct goodput_decision *d;
+	struct waiting *items;
+	int n;
+	/* of each kind: devices that nobody has; those that no job which is not preemptible has */
+	int left[SCHED_KINDS], not_fixed[SCHED_KINDS];
+	bool has_fixed;		/* jobs which are not preemptible exist, with devices or without */
+	struct keepers behind;	/* those started behind the stuck job */
+	struct keepers others;
+	/* when the next job behind the first becomes overdue, or INFINITY */
+	double overdue_s;
+};
+
+static const struct curve *curve_at(const struct line *line, int index)
+{
+	return &line->d->curves->items[index];
+}
+
+/* True if the job starts, or is relaunched, by this decision. */
+static bool starts_now(const struct line *line, int index)
+{
+	const struct goodput_decision *d = line->d;
+
+	return d->at[index] != d->curves->items[index].held || d->reconfigure[index];
+}
+
+static double slice_end_s(const struct line *line, int index)
+{
+	return curve_slice_end_s(line->d->curves, curve_at(line, index), starts_now(line, index));
+}
+
+/* The rate of a running job, in devices. */
+static double rate_of(const struct line *line, int index)
+{
+	const struct curve *c = curve_at(line, index);
+
+	return line->d->at[index] == c->held ? c->now : c->of[line->d->at[index]];
+}
+
+/* The worth per device of the devices that the job has, or would start with. */
+static double density(const struct line *line, int index)
+{
+	const struct goodput_decision *d = line->d;
+	const struct curve *c = curve_at(line, index);
+
+	if (!d->at[index])
+		return worth_launched(d->worths, c, c->least_at) / c->least;
+	return worth_lost(d->worths, c, d->at[index], 0, starts_now(line, index)) /
+	       curve_devices_at(d->curves, d->at[index]);
+}
 
 /* --- the order --- */
 
@@ -58,7 +126,7 @@ static struct keepers find_keepers(const struct goodput_decision *d, bool behind
 	for (int i = 0; i < curves->in->n_jobs; i++) {
 		const struct curve *c = &curves->items[i];
 		bool is_behind = d->claims->stuck >= 0 &&
-				 backfill_is_behind(curves, &d->claims->stuck_job, c);
+				 claims_is_behind(curves, &d->claims->stuck_job, c);
 
 		if (!curve_stays(c) || !d->at[i] || is_behind != behind)
 			continue;
@@ -71,62 +139,205 @@ static struct keepers find_keepers(const struct goodput_decision *d, bool behind
 	return keepers;
 }
 
-static void set_keepers(const struct line *line, struct wait *w)
+static void count_devices(struct line *line)
 {
-	w->kind = WAIT_KEEPERS;
-	if (line->others.jobs.n && w->index == line->d->claims->stuck) {
-		w->jobs = line->others.jobs;
-		w->devices = line->others.devices;
-		w->guaranteed = line->others.guaranteed;
-		w->meanwhile = line->behind.jobs;
-	} else {
-		w->jobs = job_names_join(line->others.jobs, line->behind.jobs);
-		w->devices = line->others.devices + line->behind.devices;
-		w->guaranteed = line->others.guaranteed || line->behind.guaranteed;
+	const struct goodput_decision *d = line->d;
+	bool any_fixed = false;
+
+	for (int k = 0; k < d->curves->n_kinds; k++)
+		line->left[k] = line->not_fixed[k] = d->curves->kinds[k].n;
+	for (int i = 0; i < d->curves->in->n_jobs; i++) {
+		const struct curve *c = curve_at(line, i);
+		int kind = curve_kind_at(d->curves, d->at[i]);
+		int has = curve_devices_at(d->curves, d->at[i]);
+
+		line->left[kind] -= has;
+		if (!curve_stays(c))
+			continue;
+		line->not_fixed[kind] -= curve_guaranteed_devices(d->curves, c, d->at[i]);
+		any_fixed |= has > 0;
+		line->has_fixed |= c->least > 0;
+	}
+	if (any_fixed) {
+		line->behind = find_keepers(d, true);
+		line->others = find_keepers(d, false);
 	}
 }
 
-/* True if the job is outside the line: jobs that are not preemptible leave too few devices, or an
- * earlier job waits for those jobs. */
-static bool is_stuck(const struct line *line, struct wait *w)
+static void add_needs(const struct curve *c, char *reason)
+{
+	reason_add_text(reason, "needs ");
+	reason_add_devices(reason, c->least);
+}
+
+/* The reason of a job to which jobs that are not preemptible leave too few devices. Those that were
+ * started behind the stuck job are told apart. */
+static void tell_keepers(const struct line *line, int index, char *reason)
+{
+	const struct keepers *others = &line->others, *behind = &line->behind;
+	bool apart = others->jobs.n && index == line->d->claims->stuck;
+	struct job_names jobs = apart ? others->jobs : job_names_join(others->jobs, behind->jobs);
+	bool guaranteed = others->guaranteed || (!apart && behind->guaranteed);
+
+	add_needs(curve_at(line, index), reason);
+	reason_add(reason, " of %d; ", line->d->curves->n_devices);
+	reason_add_jobs(reason, &jobs);
+	reason_add(reason, ", not preemptible%s, keep%s %d", guaranteed ? " or guaranteed" : "",
+		   jobs.n > 1 ? "" : "s", others->devices + (apart ? 0 : behind->devices));
+	if (!apart || !behind->jobs.n)
+		return;
+	reason_add_text(reason, "; ");
+	reason_add_jobs(reason, &behind->jobs);
+	reason_add_text(reason, behind->jobs.n > 1 ? " run meanwhile" : " runs meanwhile");
+}
+
+/* True if the job is outside the line: it never has a place here, jobs that are not preemptible
+ * leave too few devices, or an earlier job waits for those jobs. Then the reason says so. */
+static bool is_outside(const struct line *line, int index, char *reason)
 {
 	const struct claims *claims = line->d->claims;
+	const struct curve *c = curve_at(line, index);
 
-	if (!curve_least_within(line->d->curves, line_curve_at(line, w->index), line->not_fixed)) {
-		set_keepers(line, w);
-		return true;
-	}
-	if (claims->stuck < 0 || claims->items[w->index].kind != CLAIM_EXACT)
+	if (!c->least)
+		reason_add_unfit(line->d->curves, c, reason);
+	else if (!curve_least_within(line->d->curves, c, line->not_fixed))
+		tell_keepers(line, index, reason);
+	else if (claims->stuck >= 0 && claims->items[index].kind == CLAIM_EXACT)
+		reason_add(reason, "not preemptible, so not before job %lld",
+			   (long long)curve_at(line, claims->stuck)->job->id);
+	else
 		return false;
-	w->kind = WAIT_STUCK;
-	w->id = line_curve_at(line, claims->stuck)->job->id;
 	return true;
 }
 
-/* --- who comes before --- */
+/* --- whose end leaves the first in line enough devices --- */
 
-/* The bound of policy.h on the wait, without the time between passes; NaN: no bound holds. */
-static double bound_s(const struct line *line, const struct waiting *item)
-{
-	const struct claims *claims = line->d->claims;
-
-	if (line->has_fixed)
-		return (double)NAN;
-	return item->since_s + claims->limits_s[item->index] +
-	       (item->before + 1) * claims->turn_s;
-}
-
-/* The worth per device of the devices that the job has, or would start with. */
-static double density(const struct line *line, int index)
+static double end_s(const struct line *line, int index)
 {
 	const struct goodput_decision *d = line->d;
-	const struct curve *c = line_curve_at(line, index);
+	const struct curve *c = curve_at(line, index);
+	double now_s = d->curves->in->now_s;
+	double launched_s = d->at[index] == c->held ? c->job->launched_s : now_s;
 
-	if (!d->at[index])
-		return worth_launched(d->worths, c, c->least_at) / c->least;
-	return worth_lost(d->worths, c, d->at[index], 0, line_starts_now(line, index)) /
-	       curve_devices_at(d->curves, d->at[index]);
+	return fmax(now_s, launched_s + c->restart_s) +
+	       c->remaining_device_s / rate_of(line, index);
 }
+
+/* The running job whose expected end is the first to leave enough devices, if that end is before
+ * *start_s, which becomes that end. NULL: there is none. */
+static const struct sched_job *ends_first(const struct line *line, const struct waiting *item,
+					  double *start_s)
+{
+	const struct curves *curves = line->d->curves;
+	const struct sched_job *first = NULL;
+
+	for (int i = 0; i < curves->in->n_jobs; i++) {
+		int at = line->d->at[i], kind = curve_kind_at(curves, at);
+		int least = curve_at(line, item->index)->least_on[kind];
+		double at_s, now_s = curves->in->now_s, grain_s;
+
+		if (!at || !least || curve_devices_at(curves, at) + line->left[kind] < least)
+			continue;
+		/* Rounded up to the precision of the expectation, so that a model that moves a
+		 * little changes nothing. */
+		at_s = end_s(line, i);
+		grain_s = at_s - now_s > 600 ? 60 : at_s - now_s > 60 ? 10 : 1;
+		at_s = ceil(at_s / grain_s) * grain_s;
+		if (at_s < *start_s || (isnan(*start_s) && isfinite(at_s))) {
+			*start_s = at_s;
+			first = curve_at(line, i)->job;
+		}
+	}
+	return first;
+}
+
+/* --- whose slices do --- */
+
+/* A job within its slice that would make room for the first in line at the end of the slice. */
+struct yield {
+	double at_s;
+	int64_t id;
+	int freed;
+	double lost;
+};
+
+static int by_time(const void *a, const void *b)
+{
+	const struct yield *x = a, *y = b;
+
+	if (x->at_s < y->at_s || x->at_s > y->at_s)
+		return x->at_s < y->at_s ? -1 : 1;
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+static struct yield yield_of(const struct line *line, int index, int lacking)
+{
+	const struct curve *c = curve_at(line, index);
+	int at = line->d->at[index], has = curve_devices_at(line->d->curves, at), first = at - has;
+	int to = has > lacking ? has - lacking : 0;
+
+	while (to > 0 && isnan(c->of[first + to]))
+		to--;
+	return (struct yield){
+		.at_s = slice_end_s(line, index), .id = c->job->id, .freed = has - to,
+		.lost = worth_lost(line->d->worths, c, at, to ? first + to : 0,
+				   starts_now(line, index)),
+	};
+}
+
+/* True if the job is in its slice, what remains of it is known, and at the end of the slice no less
+ * will remain of it than of the job that waits. */
+static bool yields(const struct line *line, const struct waiting *item, int index,
+		   const struct yield *y)
+{
+	const struct curves *curves = line->d->curves;
+	const struct curve *c = curve_at(line, index), *waits = curve_at(line, item->index);
+	double now_s = curves->in->now_s;
+	double left_device_s = c->remaining_device_s - (y->at_s - now_s) * rate_of(line, index);
+
+	return c->job->preemptible && y->at_s > now_s &&
+	       !isnan(c->remaining_device_s) && y->lost < item->density * y->freed &&
+	       !(left_device_s < worth_length_device_s(curves, waits));
+}
+
+/* Finds the jobs whose slices end soonest, as many as leave enough devices, among the jobs that
+ * lose less than the first in line gains. False: too few jobs do, or their slices end after
+ * *start_s or after another job is overdue. Otherwise *start_s becomes the end of the last one. */
+static bool slices_do(const struct line *line, const struct waiting *item, double *start_s,
+		      struct job_names *jobs)
+{
+	const struct curves *curves = line->d->curves;
+	size_t n_jobs = (size_t)curves->in->n_jobs;
+	struct yield *found = xcalloc(n_jobs, sizeof(*found));
+	int64_t *ids = xcalloc(n_jobs, sizeof(*ids));
+	int kind = curve_nearest_kind(curves, curve_at(line, item->index), line->left);
+	int lacking = curve_at(line, item->index)->least_on[kind] - line->left[kind];
+	int n = 0, k = 0;
+	bool enough;
+
+	for (int i = 0; i < curves->in->n_jobs; i++) {
+		if (!line->d->at[i] || curve_kind_at(curves, line->d->at[i]) != kind)
+			continue;
+		found[n] = yield_of(line, i, lacking);
+		n += yields(line, item, i, &found[n]);
+	}
+	qsort(found, (size_t)n, sizeof(*found), by_time);
+	for (; k < n && lacking > 0; k++) {
+		lacking -= found[k].freed;
+		ids[k] = found[k].id;
+	}
+	enough = k && lacking <= 0 && !(found[k - 1].at_s >= *start_s) &&
+		 found[k - 1].at_s < line->overdue_s;
+	if (enough) {
+		*start_s = found[k - 1].at_s;
+		*jobs = job_names_of(ids, k);
+	}
+	free(ids);
+	free(found);
+	return enough;
+}
+
+/* --- who comes before --- */
 
 /* The index of the running job that loses least per device by leaving its devices; -1: none. */
 static int next_to_yield(const struct line *line)
@@ -134,146 +345,124 @@ static int next_to_yield(const struct line *line)
 	int index = -1;
 
 	for (int i = 0; i < line->d->curves->in->n_jobs; i++)
-		if (line->d->at[i] && line_curve_at(line, i)->job->preemptible &&
+		if (line->d->at[i] && curve_at(line, i)->job->preemptible &&
 		    (index < 0 || density(line, i) < density(line, index)))
 			index = i;
 	return index;
 }
 
-/* Sets for whom the job waits. before: index of the job just before this one in line; -1: none. */
-static void set_before(const struct line *line, const struct waiting *item, int before,
-		       struct wait *w)
+/* Tells for whom the job waits. before: index of the job just before this one in line; -1: none. */
+static void tell_before(const struct line *line, const struct waiting *item, int before,
+			char *reason)
 {
 	const struct goodput_decision *d = line->d;
-	const struct curve *c = line_curve_at(line, w->index);
-	const struct curve *first = before < 0 ? NULL : line_curve_at(line, before);
+	const struct curve *c = curve_at(line, item->index);
+	const struct curve *first = before < 0 ? NULL : curve_at(line, before);
 
-	w->kind = WAIT_OTHERS;
-	if (!first)
-		return;
-	if (first->weight > c->weight &&
-	    item->density / c->weight > density(line, before) / first->weight) {
-		w->kind = WAIT_WEIGHT;
-	} else if (!isnan(c->remaining_device_s) &&
-		   d->worths->first_rank[before] > d->worths->first_rank[w->index]) {
-		w->kind = WAIT_SHORTER;
-	} else if (d->at[before] && line_slice_end_s(line, before) > d->curves->in->now_s) {
-		w->kind = WAIT_SLICE;
-		w->id = first->job->id;
-	}
+	if (first && first->weight > c->weight &&
+	    item->density / c->weight > density(line, before) / first->weight)
+		reason_add_text(reason, "jobs of more weight first");
+	else if (first && !isnan(c->remaining_device_s) &&
+		 d->worths->first_rank[before] > d->worths->first_rank[item->index])
+		reason_add_text(reason, "shorter jobs first");
+	else if (first && d->at[before] && slice_end_s(line, before) > d->curves->in->now_s)
+		reason_add(reason, "job %lld has its slice", (long long)first->job->id);
+	else
+		reason_add_text(reason, "others come first");
 }
 
-/* Sets the turn of a waiting job. previous: index of the job before it in line, which is not
- * overdue; -1: none. */
-static void set_turn(const struct line *line, const struct waiting *item, int previous,
-		     struct wait *w)
-{
-	int first;
-
-	w->start_s = bound_s(line, item);
-	first = w->place == 1 ? line_ends_first(line, w) : -1;
-	if (w->place == 1 && line_slices_do(line, item, w))
-		return;
-	if (first < 0) {
-		set_before(line, item, previous < 0 ? next_to_yield(line) : previous, w);
-		return;
-	}
-	w->kind = WAIT_END;
-	w->id = line_curve_at(line, first)->job->id;
-}
-
-static void set_overdue(const struct line *line, struct wait *w)
+/* Tells the turn of a waiting job. Returns when it starts at the latest; NaN: that cannot be told.
+ * previous: index of the job before it in line, which is not overdue; -1: none. */
+static double tell_turn(const struct line *line, const struct waiting *item, bool is_first,
+			int previous, char *reason)
 {
 	const struct claims *claims = line->d->claims;
+	const struct curve *c = curve_at(line, item->index);
+	const struct sched_job *ends = NULL;
+	struct job_names jobs;
+	/* The bound of policy.h on the wait, without the time between passes. */
+	double start_s = line->has_fixed ? (double)NAN
+		: item->since_s + claims->limits_s[item->index] +
+		  (item->before + 1) * claims->turn_s;
 
-	/* Each job behind the one that gathers may gather for as long. */
-	w->start_s = claims->gathered_s + (w->place - 1) * claims->turn_s;
-	w->kind = WAIT_OVERDUE;
-	if (w->index != claims->gathering)
-		return;
-	w->kind = claims->awaited < 0 ? WAIT_GATHERS : WAIT_GATHERS_END;
-	if (claims->awaited >= 0)
-		w->id = line_curve_at(line, claims->awaited)->job->id;
+	reason_add_need(c, worth_length_device_s(line->d->curves, c), reason);
+	reason_add_text(reason, "; ");
+	if (is_first)
+		ends = ends_first(line, item, &start_s);
+	if (is_first && slices_do(line, item, &start_s, &jobs)) {
+		reason_add_text(reason, "waits for ");
+		reason_add_jobs(reason, &jobs);
+		reason_add_text(reason, jobs.n > 1 ? " to end their slices" : " to end its slice");
+	} else if (ends) {
+		reason_add(reason, "starts when job %lld ends, or sooner", (long long)ends->id);
+	} else {
+		tell_before(line, item, previous < 0 ? next_to_yield(line) : previous, reason);
+	}
+	return start_s;
 }
 
-static void set_place(const struct line *line, int place)
+/* Tells the turn of an overdue job. Each job behind the one that gathers may gather for as long. */
+static double tell_overdue(const struct line *line, const struct waiting *item, int place,
+			   char *reason)
 {
-	const struct waiting *item = &line->items[place - 1];
-	struct wait *w = item->wait;
+	const struct claims *claims = line->d->claims;
+	const struct curve *c = curve_at(line, item->index);
 
-	w->place = place;
-	if (item->overdue)
-		set_overdue(line, w);
+	add_needs(c, reason);
+	if (c->job->guaranteed) {
+		reason_add_text(reason, "; guaranteed");
+	} else if (claims_first_rank(c) > 0) {
+		reason_add_text(reason, "; put first");
+	} else {
+		reason_add_text(reason, "; waited over ");
+		reason_add_duration(reason, claims->limits_s[item->index]);
+	}
+	if (item->index != claims->gathering)
+		reason_add_text(reason, ", as those before it");
+	else if (claims->awaited < 0)
+		reason_add_text(reason, ": gathers devices as slices end");
 	else
-		set_turn(line, item, place > 1 && !item[-1].overdue ? item[-1].index : -1, w);
-	if (!isfinite(w->start_s))
-		w->start_s = (double)NAN;
+		reason_add(reason, ": lets job %lld end first",
+			   (long long)curve_at(line, claims->awaited)->job->id);
+	return claims->gathered_s + (place - 1) * claims->turn_s;
 }
 
 /* --- all --- */
 
-static void count_devices(struct line *line)
+void goodput_waits(const struct goodput_decision *d)
 {
-	const struct goodput_decision *d = line->d;
-
-	for (int k = 0; k < d->curves->n_kinds; k++)
-		line->left[k] = line->not_fixed[k] = d->curves->kinds[k].n;
-	for (int i = 0; i < d->curves->in->n_jobs; i++) {
-		const struct curve *c = line_curve_at(line, i);
-		bool fixed = curve_stays(c);
-		int kind = curve_kind_at(d->curves, d->at[i]);
-		int has = curve_devices_at(d->curves, d->at[i]);
-
-		line->left[kind] -= has;
-		line->not_fixed[kind] -=
-			fixed ? curve_guaranteed_devices(d->curves, c, d->at[i]) : 0;
-		line->any_fixed |= fixed && has;
-		line->has_fixed |= fixed && c->least;
-	}
-	if (line->any_fixed) {
-		line->behind = find_keepers(d, true);
-		line->others = find_keepers(d, false);
-	}
-}
-
-static struct waiting waiting_of(const struct line *line, struct wait *w)
-{
-	const struct goodput_decision *d = line->d;
-	const struct curve *c = line_curve_at(line, w->index);
-
-	return (struct waiting){
-		.wait = w, .index = w->index, .overdue = d->claims->items[w->index].overdue,
-		/* The wait of a job that is stopped now begins now. */
-		.first = claims_first_rank(c),
-		.since_s = c->held ? d->curves->in->now_s : claims_waiting_since_s(d->curves, c),
-		.density = worth_launched(d->worths, c, c->least_at) / c->least,
-	};
-}
-
-int goodput_waits(const struct goodput_decision *d, struct wait *waits)
-{
-	int n_jobs = d->curves->in->n_jobs, n = 0;
+	const struct curves *curves = d->curves;
 	struct line line = {
-		.d = d, .items = xcalloc((size_t)n_jobs, sizeof(*line.items)),
+		.d = d, .items = xcalloc((size_t)curves->in->n_jobs, sizeof(*line.items)),
 		.overdue_s = HUGE_VAL,
 	};
 
 	count_devices(&line);
-	for (int i = 0; i < n_jobs; i++) {
-		struct wait *w = &waits[n];
+	for (int i = 0; i < curves->in->n_jobs; i++) {
+		const struct curve *c = &curves->items[i];
 
-		if (d->at[i])
+		if (d->at[i] || is_outside(&line, i, goodput_choice(d, i)->reason))
 			continue;
-		n++;
-		*w = (struct wait){
-			.kind = WAIT_IMPOSSIBLE, .index = i, .start_s = (double)NAN,
+		line.items[line.n++] = (struct waiting){
+			.index = i, .overdue = d->claims->items[i].overdue,
+			.first = claims_first_rank(c),
+			/* The wait of a job that is stopped now begins now. */
+			.since_s = c->held ? curves->in->now_s : claims_waiting_since_s(curves, c),
+			.density = density(&line, i),
 		};
-		if (line_curve_at(&line, i)->least && !is_stuck(&line, w))
-			line.items[line.n++] = waiting_of(&line, w);
 	}
 	sort_line(&line);
-	for (int place = 1; place <= line.n; place++)
-		set_place(&line, place);
+	for (int i = 0; i < line.n; i++) {
+		const struct waiting *item = &line.items[i];
+		struct sched_choice *choice = goodput_choice(d, item->index);
+		int previous = i > 0 && !item[-1].overdue ? item[-1].index : -1;
+		double start_s;
+
+		reason_add_ordinal(choice->reason, i + 1);
+		reason_add_text(choice->reason, " in line; ");
+		start_s = item->overdue ? tell_overdue(&line, item, i + 1, choice->reason)
+			: tell_turn(&line, item, i == 0, previous, choice->reason);
+		choice->next_start_s = isfinite(start_s) ? start_s : (double)NAN;
+	}
 	free(line.items);
-	return n;
 }

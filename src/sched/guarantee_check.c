@@ -23,12 +23,13 @@ static int least_of(const struct sched_input *in, int j, double floor)
 	return 0;
 }
 
-/* True if not all guarantees can be kept, since devices went away or since new measurements raised
- * the number of devices that a guarantee needs. */
-static bool is_impossible(const struct sched_input *in, const double *floor)
+int guarantee_check(const struct sched_input *in, const struct sched_choice *choices,
+		    const double *floor, char *why, size_t size)
 {
 	int devices = 0;
 
+	/* Not all guarantees can be kept where devices went away, or where new measurements raised
+	 * the number of devices that a guarantee needs. */
 	for (int j = 0; j < in->n_jobs; j++) {
 		const struct sched_job *job = &in->jobs[j];
 
@@ -37,13 +38,7 @@ static bool is_impossible(const struct sched_input *in, const double *floor)
 		else if (job->replicas > 0 && floor[j] > 0)
 			devices += least_of(in, j, floor[j]);
 	}
-	return devices > sched_devices(in);
-}
-
-int guarantee_check(const struct sched_input *in, const struct sched_choice *choices,
-		    const double *floor, char *why, size_t size)
-{
-	if (is_impossible(in, floor))
+	if (devices > sched_devices(in))
 		return -1;
 	for (int j = 0; j < in->n_jobs; j++) {
 		const struct sched_job *job = &in->jobs[j];

@@ -156,29 +156,16 @@ static int by_value(const void *a, const void *b)
 	return order ? order : (x->run->id > y->run->id) - (x->run->id < y->run->id);
 }
 
-static int sort_rung(const struct halving *h, int rung, struct halving_run *runs, int n,
-		     struct entry *entries)
-{
-	int count = 0;
-
-	for (int i = 0; i < n; i++)
-		if (runs[i].rung >= rung)
-			entries[count++] = (struct entry){
-				&runs[i], runs[i].values[rung - 1], h->low_is_best,
-			};
-	if (count > 0)
-		qsort(entries, (size_t)count, sizeof(*entries), by_value);
-	return count;
-}
-
 /* Ranks the runs that are paused at the rung. Returns the best of them that has not diverged; NULL:
  * there is none. */
-static struct halving_run *rank_rung(const struct halving *h, const struct entry *entries,
-				     int count, int rung, int *turns)
+static struct halving_run *rank_rung(const struct halving *h, struct entry *entries, int count,
+				     int rung, int *turns)
 {
 	int most = (int)floor(count / h->eta + 1e-9);
 	struct halving_run *best = NULL;
 
+	if (count > 0)
+		qsort(entries, (size_t)count, sizeof(*entries), by_value);
 	for (int i = 0; i < count; i++) {
 		struct halving_run *run = entries[i].run;
 
@@ -193,14 +180,6 @@ static struct halving_run *rank_rung(const struct halving *h, const struct entry
 		run->turn = run->goes_on ? ++*turns : 0;
 	}
 	return best;
-}
-
-static bool any_is(const struct halving_run *runs, int n, enum halving_state state)
-{
-	for (int i = 0; i < n; i++)
-		if (runs[i].state == state)
-			return true;
-	return false;
 }
 
 /* True if a complete run was at least as good as the paused one at the rung of the paused one. A
@@ -223,19 +202,27 @@ bool halving_decide(const struct halving *h, struct halving_run *runs, int n)
 	struct entry *entries = xcalloc((size_t)n + 1, sizeof(*entries));
 	struct halving_run *best = NULL;
 	int turns = 0;
+	bool going = false;
 
 	for (int i = 0; i < n; i++) {
 		runs[i].rank = runs[i].of = runs[i].turn = 0;
 		runs[i].goes_on = false;
+		going |= runs[i].state == HALVING_GOING;
 	}
 	for (int rung = h->n_rungs; rung > 0; rung--) {
-		int count = sort_rung(h, rung, runs, n, entries);
-		struct halving_run *first = rank_rung(h, entries, count, rung, &turns);
+		struct halving_run *first;
+		int count = 0;
 
+		for (int i = 0; i < n; i++)
+			if (runs[i].rung >= rung)
+				entries[count++] = (struct entry){
+					&runs[i], runs[i].values[rung - 1], h->low_is_best,
+				};
+		first = rank_rung(h, entries, count, rung, &turns);
 		best = best ? best : first;
 	}
 	free(entries);
-	if (turns > 0 || any_is(runs, n, HALVING_GOING))
+	if (turns > 0 || going)
 		return false;
 	if (!best || is_beaten(h, best, runs, n))
 		return true;

@@ -4,10 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "allocation.h"
 #include "pollux/mem.h"
-#include "reason_curve.h"
+#include "reason.h"
 
 /* --- what a job needs --- */
 
@@ -57,7 +55,8 @@ int memory_units_of(const struct curves *curves, int index, int way, int at)
 	return units_for(curves, need_of(curves, index, way, at));
 }
 
-int memory_least_units(const struct curves *curves, int index)
+/* The fewest units with which the job can run. */
+static int least_units(const struct curves *curves, int index)
 {
 	return units_for(curves, least_need(curves, index));
 }
@@ -76,24 +75,24 @@ bool memory_suffices(const struct curves *curves, const int *at)
 	return !(curves->in->memory_bytes > 0) || units_in_use(curves, at, NULL) <= MEMORY_UNITS;
 }
 
-/* --- who has memory before others --- */
+/* --- a search with memory --- */
 
-struct search {
+struct memory_search {
 	const struct curves *curves;
 	const struct claims *claims;
-	struct allocation_job *jobs;
 	double *values;		/* [(way * jobs + job) * width + index of curve.h] */
 	int width, capacity;	/* units */
 };
 
-static double *values_of(const struct search *s, int index, int way)
+static double *values_of(const struct memory_search *s, int index, int way)
 {
 	size_t row = (size_t)way * (size_t)s->curves->in->n_jobs + (size_t)index;
 
 	return &s->values[row * (size_t)s->width];
 }
 
-static void keep_waiting(struct search *s, int index)
+/* Who has memory before others. */
+static void keep_waiting(struct memory_search *s, int index)
 {
 	for (int way = 0; way < SCHED_WAYS; way++) {
 		double *value = values_of(s, index, way);
@@ -104,13 +103,13 @@ static void keep_waiting(struct search *s, int index)
 	}
 }
 
-static bool is_forced(const struct search *s, int index)
+static bool is_forced(const struct memory_search *s, int index)
 {
 	return !claim_allows(&s->claims->items[index], 0);
 }
 
 /* The next of the waiting jobs that must start, in the order of claims.h; -1: none is left. */
-static int next_forced(const struct search *s, const bool *seen)
+static int next_forced(const struct memory_search *s, const bool *seen)
 {
 	const struct curve *items = s->curves->items;
 	int next = -1;
@@ -129,7 +128,7 @@ static int next_forced(const struct search *s, const bool *seen)
 	return next;
 }
 
-static void settle_forced(struct search *s)
+static void settle_forced(struct memory_search *s)
 {
 	int n = s->curves->in->n_jobs, left, next;
 	bool *seen = xcalloc((size_t)n, sizeof(*seen)), blocked = false;
@@ -141,7 +140,7 @@ static void settle_forced(struct search *s)
 	s->capacity = kept > MEMORY_UNITS ? kept : MEMORY_UNITS;
 	left = s->capacity - kept;
 	while ((next = next_forced(s, seen)) >= 0) {
-		int units = memory_least_units(s->curves, next);
+		int units = least_units(s->curves, next);
 
 		seen[next] = true;
 		if (units > 0 && (blocked || units > left)) {
@@ -153,93 +152,126 @@ static void settle_forced(struct search *s)
 	}
 	for (int i = 0; blocked && i < n; i++)
 		if (!s->curves->items[i].held && !is_forced(s, i) &&
-		    memory_least_units(s->curves, i) > 0)
+		    least_units(s->curves, i) > 0)
 			keep_waiting(s, i);
 	free(seen);
 }
 
 /* --- exact --- */
 
-struct table {
-	int rows, columns;		/* devices + 1, units + 1 */
-	int exponent;
-	struct total *now, *next;	/* [devices * columns + units] */
-	/* Devices and way, [job][devices * columns + units]. */
-	int *taken;
-};
-
-/* Offers job j in a way to each cell: r devices for which it needs so many units. */
-static void offer_job(const struct search *s, const struct table *t, int j, int r, int way)
+/* The search of allocation_table.c, with memory as one more thing that is left. */
+static bool search_exactly(const struct memory_search *m, int *at, int *way)
 {
-	double value = values_of(s, j, way)[r];
-	int need = r ? memory_units_of(s->curves, j, way, r) : 0;
-	int *taken = &t->taken[(size_t)j * (size_t)t->rows * (size_t)t->columns];
-
-	for (int cell = r * t->columns; isfinite(value) && cell < t->rows * t->columns; cell++) {
-		struct total sum;
-
-		if (need > cell % t->columns)
-			continue;
-		sum = t->next[cell - r * t->columns - need];
-		if (sum.value == INT64_MIN)
-			continue;
-		sum.value += llrint(ldexp(value, -t->exponent));
-		sum.rank += (r == s->jobs[j].held ? t->rows : 0) - r;
-		if (t->now[cell].value == INT64_MIN || total_is_more(&sum, &t->now[cell])) {
-			t->now[cell] = sum;
-			taken[cell] = r * SCHED_WAYS + way;
-		}
-	}
-}
-
-static void add_job(const struct search *s, const struct table *t, int j)
-{
-	for (int cell = 0; cell < t->rows * t->columns; cell++)
-		t->now[cell] = (struct total){ INT64_MIN, 0 };
-	for (int r = t->rows - 1; r >= 0; r--)
-		for (int way = 0; way < SCHED_WAYS; way++)
-			offer_job(s, t, j, r, way);
-}
-
-static bool search_all(const struct search *s, int *at, int *way)
-{
-	int n_jobs = s->curves->in->n_jobs;
-	struct table t = { .rows = s->width, .columns = s->capacity + 1 };
-	size_t cells = (size_t)t.rows * (size_t)t.columns;
-	int cell = (int)cells - 1;
+	size_t n = (size_t)m->curves->in->n_jobs;
+	int *chosen = xcalloc(n, sizeof(*chosen));
+	struct allocation_job *given = xcalloc(n, sizeof(*given));
+	struct search s = {
+		.given = given, .n_jobs = (int)n, .n_kinds = 1, .n_devices = m->width - 1,
+		.capacity = { m->width - 1, m->capacity }, .in_memory = true,
+		.jobs = xcalloc(n, sizeof(*s.jobs)),
+		.choices = xcalloc(n * (size_t)m->width * SCHED_WAYS, sizeof(*s.choices)),
+	};
 	bool allowed;
 
-	t.exponent = allocation_exponent(s->jobs, n_jobs, s->width - 1);
-	t.now = xcalloc(cells, sizeof(*t.now));
-	t.next = xcalloc(cells, sizeof(*t.next));
-	t.taken = xcalloc((size_t)n_jobs * cells, sizeof(*t.taken));
-	for (int j = n_jobs - 1; j >= 0; j--) {
-		struct total *swap = t.now;
+	for (int j = 0; j < s.n_jobs; j++) {
+		given[j] = (struct allocation_job){ m->curves->items[j].held, values_of(m, j, 0) };
+		s.jobs[j].first = s.n_choices;
+		for (int cell = m->width * SCHED_WAYS - 1; cell >= 0; cell--) {
+			int r = cell / SCHED_WAYS, w = SCHED_WAYS - 1 - cell % SCHED_WAYS;
+			double value = values_of(m, j, w)[r];
 
-		add_job(s, &t, j);
-		t.now = t.next;
-		t.next = swap;
+			if (isfinite(value))
+				s.choices[s.n_choices++] = (struct choice){
+					.at = r, .devices = r, .way = w, .value = value,
+					.units = r ? memory_units_of(m->curves, j, w, r) : 0,
+				};
+		}
+		s.jobs[j].n = s.n_choices - s.jobs[j].first;
 	}
-	allowed = t.next[cell].value != INT64_MIN;
-	for (int j = 0; allowed && j < n_jobs; j++) {
-		int taken = t.taken[(size_t)j * cells + (size_t)cell];
-
-		at[j] = taken / SCHED_WAYS;
-		way[j] = taken % SCHED_WAYS;
-		cell -= at[j] * t.columns +
-			(at[j] ? memory_units_of(s->curves, j, way[j], at[j]) : 0);
+	allowed = search_all(&s, chosen);
+	for (int j = 0; allowed && j < s.n_jobs; j++) {
+		at[j] = s.choices[chosen[j]].at;
+		way[j] = s.choices[chosen[j]].way;
 	}
-	free(t.now);
-	free(t.next);
-	free(t.taken);
+	free(s.choices);
+	free(s.jobs);
+	free(given);
+	free(chosen);
 	return allowed;
+}
+
+/* --- what a search by a price leaves of devices and memory --- */
+
+struct rest {
+	const struct memory_search *s;
+	int *at, *way;
+	int units, devices[SCHED_KINDS];	/* left */
+};
+
+/* Takes what the job has from what is left, or gives that back (times -1). */
+static void count_allotment(struct rest *r, int index, int times)
+{
+	const struct curves *curves = r->s->curves;
+	int at = r->at[index];
+
+	if (!at)
+		return;
+	r->units -= times * memory_units_of(curves, index, r->way[index], at);
+	r->devices[curve_kind_at(curves, at)] -= times * curve_devices_at(curves, at);
+}
+
+/* Gives the job what is worth most to it. Returns false if it has that. */
+static bool change_allotment(struct rest *r, int index)
+{
+	const struct curves *curves = r->s->curves;
+	double most = values_of(r->s, index, r->way[index])[r->at[index]];
+	bool changed = false;
+
+	count_allotment(r, index, -1);
+	for (int at = 1; at <= curves->n_devices; at++)
+		for (int way = 0; way < SCHED_WAYS; way++) {
+			double value = values_of(r->s, index, way)[at];
+
+			if (!(value > most) || memory_units_of(curves, index, way, at) > r->units ||
+			    curve_devices_at(curves, at) > r->devices[curve_kind_at(curves, at)])
+				continue;
+			most = value;
+			r->at[index] = at;
+			r->way[index] = way;
+			changed = true;
+		}
+	count_allotment(r, index, 1);
+	return changed;
+}
+
+/* At a price a job may leave what it holds for less memory that nobody else takes then. Changes the
+ * allocation job by job, those that hold devices first, as long as that adds worth: so it ends. */
+static void use_rest(const struct memory_search *s, int *at, int *way)
+{
+	struct rest r = { .s = s, .units = s->capacity };
+	bool again = true;
+	int n_jobs = s->curves->in->n_jobs;
+
+	r.at = at;
+	r.way = way;
+	for (int k = 0; k < s->curves->n_kinds; k++)
+		r.devices[k] = s->curves->kinds[k].n;
+	for (int i = 0; i < n_jobs; i++)
+		count_allotment(&r, i, 1);
+	while (again) {
+		again = false;
+		for (int held = 1; held >= 0; held--)
+			for (int i = 0; i < n_jobs; i++)
+				if ((s->curves->items[i].held > 0) == held)
+					again |= change_allotment(&r, i);
+	}
 }
 
 /* --- by a price --- */
 
 /* The way of a job at an index that is worth most at this price of a unit. *value: what it is worth
  * then. */
-static int best_way(const struct search *s, int j, double price, int at, double *value)
+static int best_way(const struct memory_search *s, int j, double price, int at, double *value)
 {
 	int best = 0;
 
@@ -256,7 +288,7 @@ static int best_way(const struct search *s, int j, double price, int at, double 
 	return best;
 }
 
-static bool fits_at(const struct search *s, double price, int *at, int *way)
+static bool fits_at(const struct memory_search *s, double price, int *at, int *way)
 {
 	int n_jobs = s->curves->in->n_jobs;
 	double *own = xcalloc((size_t)n_jobs * (size_t)s->width, sizeof(*own)), ignored;
@@ -267,7 +299,7 @@ static bool fits_at(const struct search *s, double price, int *at, int *way)
 
 		for (int r = 0; r < s->width; r++)
 			best_way(s, j, price, r, &value[r]);
-		jobs[j] = (struct allocation_job){ .held = s->jobs[j].held, .value = value };
+		jobs[j] = (struct allocation_job){ s->curves->items[j].held, value };
 	}
 	allocation_of_curves(s->curves, jobs, at);
 	for (int j = 0; j < n_jobs; j++)
@@ -277,7 +309,7 @@ static bool fits_at(const struct search *s, double price, int *at, int *way)
 	return units_in_use(s->curves, at, way) <= s->capacity;
 }
 
-static void search_by_price(const struct search *s, int *at, int *way)
+static void search_by_price(const struct memory_search *s, int *at, int *way)
 {
 	size_t n = (size_t)s->curves->in->n_jobs;
 	int *found = xcalloc(n, sizeof(*found)), *ways = xcalloc(n, sizeof(*ways));
@@ -302,25 +334,24 @@ static void search_by_price(const struct search *s, int *at, int *way)
 	}
 	free(found);
 	free(ways);
-	memory_use_rest(s->curves, s->values, s->capacity, at, way);
+	use_rest(s, at, way);
 }
 
 /* --- all --- */
 
-void memory_allocate(const struct curves *curves, const struct claims *claims,
-		     struct allocation_job *jobs, double *values, int *at, int *way)
+void memory_allocate(const struct curves *curves, const struct claims *claims, double *values,
+		     int *at, int *way)
 {
 	int n = curves->in->n_jobs;
-	struct search s = {
-		.curves = curves, .claims = claims, .jobs = jobs,
-		.width = curves->n_devices + 1,
+	struct memory_search s = {
+		.curves = curves, .claims = claims, .width = curves->n_devices + 1,
 	};
 
 	s.values = values;
 	memset(way, 0, (size_t)n * sizeof(*way));
 	settle_forced(&s);
 	if (curves->n_kinds > 1 || curves->n_devices > MEMORY_MOST_DEVICES ||
-	    n > MEMORY_MOST_JOBS || !search_all(&s, at, way))
+	    n > MEMORY_MOST_JOBS || !search_exactly(&s, at, way))
 		search_by_price(&s, at, way);
 }
 
@@ -364,7 +395,7 @@ bool memory_explains(const struct curves *curves, const struct memory_use *use, 
 		     int index, char *reason)
 {
 	const struct curve *c = &curves->items[index];
-	int units = use->at[index] ? 0 : memory_least_units(curves, index);
+	int units = use->at[index] ? 0 : least_units(curves, index);
 
 	if (!units || use->units + units <= MEMORY_UNITS ||
 	    (!wanted[index] && !curve_least_within(curves, c, use->left)))

@@ -2,7 +2,7 @@
  *
  * A job takes memory of the host while it runs: as much as its offers say for its devices, or
  * memory_bytes. Sums are in units of 1/MEMORY_UNITS of sched_input.memory_bytes, each
- * job's part rounded up. The search of allocation.c is asked first: an allocation that fits the
+ * job's part rounded up. The search of allocation.h is asked first: an allocation that fits the
  * memory is the best there is. Otherwise a dynamic program over jobs, devices and memory finds the
  * best that fits; jobs that are launched may then run in a leaner way (policy.h). Where there
  * are several kinds of device, more than MEMORY_MOST_DEVICES or more than MEMORY_MOST_JOBS, a price
@@ -26,19 +26,12 @@
 
 /* Units of the job at an index of curve.h; 0: its need, or the host's memory, is not known. */
 int memory_units_of(const struct curves *curves, int index, int way, int at);
-/* The fewest units with which the job can run. */
-int memory_least_units(const struct curves *curves, int index);
 /* True if the jobs with devices fit the host's memory together, all in way 0. */
 bool memory_suffices(const struct curves *curves, const int *at);
-/* Puts the allocation worth most that fits the memory into at, and the jobs' ways into way. jobs:
- * values as in allocation.h, which are those of values in way 0. values: for each way, n_devices +
- * 1 for each job. Both are changed. */
-void memory_allocate(const struct curves *curves, const struct claims *claims,
-		     struct allocation_job *jobs, double *values, int *at, int *way);
-/* host_memory_rest.c: changes the allocation job by job, those that hold devices first, as long as
- * that adds worth, within so many units of memory. */
-void memory_use_rest(const struct curves *curves, const double *values, int capacity, int *at,
-		     int *way);
+/* Puts the allocation worth most that fits the memory into at, and the jobs' ways into way. values:
+ * for each way, n_devices + 1 for each job, as in allocation.h. They are changed. */
+void memory_allocate(const struct curves *curves, const struct claims *claims, double *values,
+		     int *at, int *way);
 /* What an allocation leaves of the devices, and takes of the memory. */
 struct memory_use {
 	const int *at;

@@ -15,12 +15,6 @@ static double service_of(const struct curve *c)
 	return fmax(c->job->attained_service_device_s, 0);
 }
 
-/* A job whose workload another job measures counts as if it had had its slice. */
-static double counted_service(const struct curve *c)
-{
-	return fmax(service_of(c), c->job->measured_elsewhere ? c->least * c->slice_s : 0);
-}
-
 static void set_rate(struct lengths *l, int bin, double chance)
 {
 	double width = l->from[bin + 1] - l->from[bin];
@@ -82,7 +76,9 @@ struct lengths lengths_draw(const struct lengths *lengths, uint64_t *random)
 double lengths_effective_device_s(const struct lengths *l, const struct curve *c,
 				  double more_device_s)
 {
-	double service = counted_service(c) + more_device_s, at = service;
+	/* A job whose workload another job measures counts as if it had had its slice. */
+	double counted = c->job->measured_elsewhere ? c->least * c->slice_s : 0;
+	double service = fmax(service_of(c), counted) + more_device_s, at = service;
 	double spent = 0, left = 1, best = HUGE_VAL;
 
 	if (!isnan(c->remaining_device_s))

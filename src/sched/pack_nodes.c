@@ -26,6 +26,20 @@ bool place_is_regular(int n_devices, int devices_per_node, int count)
 	return count < node && (count & (count - 1)) == 0 && node % count == 0;
 }
 
+void place_queue(int *queue, int *n, const int *count, int job)
+{
+	int at = (*n)++;
+
+	for (; at > 0; at--) {
+		int other = queue[at - 1], more = count[other] - count[job];
+
+		if (more > 0 || (more == 0 && other < job))
+			break;
+		queue[at] = other;
+	}
+	queue[at] = job;
+}
+
 static int *row_of(const struct placing *p, int job)
 {
 	return &p->placed[(size_t)job * (size_t)p->n_nodes];
@@ -53,39 +67,6 @@ static void book(struct placing *p, int job, int sign)
 	}
 }
 
-/* --- the queue --- */
-
-static void enqueue(struct placing *p, int job)
-{
-	int at = p->n_queue++;
-
-	for (; at > 0; at--) {
-		int other = p->queue[at - 1], more = p->count[other] - p->count[job];
-
-		if (more > 0 || (more == 0 && other < job))
-			break;
-		p->queue[at] = other;
-	}
-	p->queue[at] = job;
-}
-
-static void keep_or_enqueue(struct placing *p, const int *held)
-{
-	for (int j = 0; j < p->n_jobs; j++) {
-		const int *row = &held[(size_t)j * (size_t)p->n_nodes];
-		int sum = 0;
-
-		for (int node = 0; node < p->n_nodes; node++)
-			sum += row[node];
-		if (sum == p->count[j] && sum > 0) {
-			memcpy(row_of(p, j), row, (size_t)p->n_nodes * sizeof(*row));
-			book(p, j, 1);
-		} else if (p->count[j] > 0) {
-			enqueue(p, j);
-		}
-	}
-}
-
 /* --- room --- */
 
 /* A job that may be moved to make room for a larger one. */
@@ -93,17 +74,6 @@ static bool is_movable(const struct placing *p, int job, int than)
 {
 	return p->count[job] > 0 && p->count[job] < p->count[than] &&
 	       nodes_of(p, row_of(p, job)) == 1;
-}
-
-/* Devices of the node that are free or belong to jobs that may be moved. */
-static int available(const struct placing *p, int node, int job)
-{
-	int n = p->free[node];
-
-	for (int j = 0; j < p->n_jobs; j++)
-		if (row_of(p, j)[node] > 0 && is_movable(p, j, job))
-			n += row_of(p, j)[node];
-	return n;
 }
 
 /* The smallest job on the node that may be moved; among equals, the last; -1: none. */
@@ -118,15 +88,23 @@ static int smallest_on(const struct placing *p, int node, int job)
 	return best;
 }
 
-/* Makes room on the node where fewest devices must be moved; false: no node has such room. */
+/* Makes room on the node where fewest devices must be moved: those of smaller jobs on that node
+ * alone. False: no node has such room. */
 static bool make_room(struct placing *p, int job, int room)
 {
 	int best = -1;
 
-	for (int node = 0; node < p->n_nodes; node++)
-		if (p->free[node] < room && (best < 0 || p->free[node] > p->free[best]) &&
-		    available(p, node, job) >= room)
+	for (int node = 0; node < p->n_nodes; node++) {
+		int available = p->free[node];
+
+		if (available >= room || (best >= 0 && available <= p->free[best]))
+			continue;
+		for (int j = 0; j < p->n_jobs; j++)
+			if (row_of(p, j)[node] > 0 && is_movable(p, j, job))
+				available += row_of(p, j)[node];
+		if (available >= room)
 			best = node;
+	}
 	if (best < 0)
 		return false;
 	while (p->free[best] < room) {
@@ -134,7 +112,7 @@ static bool make_room(struct placing *p, int job, int room)
 
 		book(p, other, -1);
 		memset(row_of(p, other), 0, (size_t)p->n_nodes * sizeof(*p->placed));
-		enqueue(p, other);
+		place_queue(p->queue, &p->n_queue, p->count, other);
 	}
 	return true;
 }
@@ -155,24 +133,21 @@ static int best_fit(const struct placing *p, const int *row, int room, bool undi
 	return best;
 }
 
-/* Nodes with all their devices free. */
-static int count_empty(const struct placing *p)
-{
-	int n = 0;
-
-	for (int node = 0; node < p->n_nodes; node++)
-		n += p->free[node] == p->node_size;
-	return n;
-}
-
 static bool pack(struct placing *p, int job)
 {
 	int whole = p->count[job] / p->node_size, rest = p->count[job] % p->node_size, node;
 	int *row = row_of(p, job);
 
-	while (count_empty(p) < whole)
+	for (;;) {
+		int empty = 0;
+
+		for (int n = 0; n < p->n_nodes; n++)
+			empty += p->free[n] == p->node_size;
+		if (empty >= whole)
+			break;
 		if (!make_room(p, job, p->node_size))
 			return false;
+	}
 	for (int n = 0; n < p->n_nodes && whole > 0; n++)
 		if (p->free[n] == p->node_size) {
 			row[n] = p->node_size;
@@ -223,7 +198,19 @@ void place_jobs(int n_nodes, int devices_per_node, int n_jobs, const int *held, 
 	memset(placed, 0, (size_t)n_jobs * (size_t)n_nodes * sizeof(*placed));
 	for (int node = 0; node < n_nodes; node++)
 		p.free[node] = devices_per_node;
-	keep_or_enqueue(&p, held);
+	for (int j = 0; j < n_jobs; j++) {
+		const int *row = &held[(size_t)j * (size_t)n_nodes];
+		int sum = 0;
+
+		for (int node = 0; node < n_nodes; node++)
+			sum += row[node];
+		if (sum == count[j] && sum > 0) {
+			memcpy(row_of(&p, j), row, (size_t)n_nodes * sizeof(*row));
+			book(&p, j, 1);
+		} else if (count[j] > 0) {
+			place_queue(p.queue, &p.n_queue, count, j);
+		}
+	}
 	while (p.n_queue > 0) {
 		int job = p.queue[0];
 

@@ -42,36 +42,32 @@ static void give_replicas(struct queue *q, const struct sched_job *job, int repl
 	q->left -= replicas;
 }
 
-static int least(const struct sched_job *job)
+static int least_of(const struct sched_job *job)
 {
 	return job->min_replicas > 1 ? job->min_replicas : 1;
-}
-
-static int clamp(int n, int min, int max)
-{
-	n = n < max ? n : max;
-	return n > min ? n : min;
 }
 
 static void start_or_wait(struct queue *q, const struct sched_job *job)
 {
 	char *reason = choice_of(q, job)->reason;
-	int wanted = job->replicas > 0 ? job->replicas : least(job);
+	int wanted = job->replicas > 0 ? job->replicas : least_of(job);
 
-	if (job->replicas > 0 && wanted > q->left)	/* devices went away: fewer, or none */
-		wanted = clamp(q->left, least(job), job->max_replicas);
+	if (job->replicas > 0 && wanted > q->left) {	/* devices went away: fewer, or none */
+		wanted = q->left < job->max_replicas ? q->left : job->max_replicas;
+		wanted = wanted > least_of(job) ? wanted : least_of(job);
+	}
 	if (wanted <= q->left && (job->replicas > 0 || !q->waiting)) {
 		give_replicas(q, job, wanted);
 		return;
 	}
-	if (least(job) > sched_devices(q->in)) {
-		reason_add_impossible(reason, least(job), sched_devices(q->in));
+	if (least_of(job) > sched_devices(q->in)) {
+		reason_add_impossible(reason, least_of(job), sched_devices(q->in));
 		return;
 	}
 	reason_add_ordinal(reason, ++q->waiting);
 	reason_add(reason, job->first ? " in line, put first; needs "
 				     : " in line, first in first out; needs ");
-	reason_add_devices(reason, least(job));
+	reason_add_devices(reason, least_of(job));
 }
 
 static void share_out(struct queue *q)
@@ -82,18 +78,6 @@ static void share_out(struct queue *q)
 
 		if (job->replicas <= 0 && choice_of(q, job)->replicas > 0 && room > 0)
 			give_replicas(q, job, room < q->left ? room : q->left);
-	}
-}
-
-static void explain_running(struct queue *q)
-{
-	for (int i = 0; i < q->in->n_jobs; i++) {
-		struct sched_choice *choice = &q->choices[i];
-
-		if (!choice->replicas)
-			continue;
-		reason_add_share(choice->reason, &q->in->jobs[i], choice->replicas);
-		reason_add_text(choice->reason, " to its end: first in, first out");
 	}
 }
 
@@ -114,7 +98,12 @@ static void decide_by_arrival(const struct sched_input *in, struct sched_choice 
 		start_or_wait(&q, q.jobs[i]);
 	if (!q.waiting)
 		share_out(&q);
-	explain_running(&q);
+	for (int i = 0; i < in->n_jobs; i++) {
+		if (!choices[i].replicas)
+			continue;
+		reason_add_share(choices[i].reason, &in->jobs[i], choices[i].replicas);
+		reason_add_text(choices[i].reason, " to its end: first in, first out");
+	}
 	free(q.jobs);
 }
 

@@ -23,22 +23,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "allocation.h"
 #include "goodput_line.h"
 #include "host_memory.h"
 #include "pollux/mem.h"
+#include "reason.h"
 
-static void set_values(const struct goodput_decision *d, int index, double *value)
+static double worth_to_job(const void *worths, const struct curve *c, int r)
 {
-	const struct curves *curves = d->curves;
-	const struct curve *c = &curves->items[index];
-
-	for (int r = 0; r <= curves->n_devices; r++) {
-		bool may = !isnan(c->of[r]) && claim_allows(&d->claims->items[index], r);
-
-		/* The bounds keep the value finite, whatever the input is. */
-		value[r] = may ? fmax(-1e300, fmin(worth_of(d->worths, c, r), 1e300)) : -HUGE_VAL;
-	}
+	return worth_of(worths, c, r);
 }
 
 /* The values of a leaner way, with the curve of its goodput. The job has way 0 on the devices that
@@ -59,7 +51,7 @@ static void set_lean_values(const struct goodput_decision *d, int index, int way
 	}
 	if (c->held && c->held <= curves->n_devices)
 		c->of[c->held] = best[c->held];
-	set_values(d, index, value);
+	allocation_values(curves, d->claims, index, worth_to_job, d->worths, value);
 	value[0] = -HUGE_VAL;
 	if (c->held && c->held <= curves->n_devices)
 		value[c->held] = -HUGE_VAL;
@@ -73,80 +65,56 @@ static void allocate_memory(const struct goodput_decision *d, const double *best
 	const struct curves *curves = d->curves;
 	size_t n_jobs = (size_t)curves->in->n_jobs, width = (size_t)curves->n_devices + 1;
 	double *values = xcalloc(SCHED_WAYS * n_jobs * width, sizeof(*values));
-	struct allocation_job *jobs = xcalloc(n_jobs, sizeof(*jobs));
 
 	memcpy(values, best, n_jobs * width * sizeof(*values));
-	for (size_t i = 0; i < n_jobs; i++) {
-		jobs[i] = (struct allocation_job){ .held = curves->items[i].held,
-						   .value = &values[i * width] };
+	for (size_t i = 0; i < n_jobs; i++)
 		for (int way = 1; way < SCHED_WAYS; way++)
 			set_lean_values(d, (int)i, way,
 					&values[((size_t)way * n_jobs + i) * width]);
-	}
-	memory_allocate(curves, d->claims, jobs, values, d->at, d->way);
-	free(jobs);
+	memory_allocate(curves, d->claims, values, d->at, d->way);
 	free(values);
 }
 
-static void allocate_devices(const struct goodput_decision *d)
+static void reason_runs(const struct goodput_decision *d, int index, char *reason)
 {
-	const struct curves *curves = d->curves;
-	int n_jobs = curves->in->n_jobs, width = curves->n_devices + 1;
-	double *values = xcalloc((size_t)n_jobs * (size_t)width, sizeof(*values));
-	struct allocation_job *jobs = xcalloc((size_t)n_jobs, sizeof(*jobs));
+	const struct curve *c = &d->curves->items[index];
 
-	for (int i = 0; i < n_jobs; i++) {
-		double *value = &values[(size_t)i * (size_t)width];
-
-		set_values(d, i, value);
-		jobs[i] = (struct allocation_job){ .held = curves->items[i].held, .value = value };
-	}
-	allocation_of_curves(curves, jobs, d->at);
-	memcpy(d->wanted, d->at, (size_t)n_jobs * sizeof(*d->wanted));
-	if (!memory_suffices(curves, d->at))
-		allocate_memory(d, values);
-	free(jobs);
-	free(values);
+	reason_begin_kept(reason, c->job);
+	reason_add_devices_at(d->curves, d->at[index], reason);
+	reason_end_kept(reason, c->job);
+	if (!c->job->preemptible)
+		return;
+	reason_add_gain(d->curves, c, d->at[index], reason);
+	if (d->reconfigure[index])
+		reason_add(reason, "; relaunched, as its best configuration adds %.0f %%",
+			   100 * (c->of[c->held] / c->now - 1));
 }
 
-static struct sched_choice *choice_of(const struct goodput_decision *d,
-				      struct sched_choice *choices, int index)
+static void tell_choices(const struct goodput_decision *d)
 {
-	return &choices[d->curves->items[index].job - d->curves->in->jobs];
-}
-
-static void tell_choices(const struct goodput_decision *d, struct sched_choice *choices)
-{
-	int n_jobs = d->curves->in->n_jobs, n_waits;
-	struct wait *waits = xcalloc((size_t)n_jobs, sizeof(*waits));
+	int n_jobs = d->curves->in->n_jobs;
 	struct memory_use use = memory_use_of(d->curves, d->at, d->way);
 
 	for (int i = 0; i < n_jobs; i++) {
-		struct sched_choice *choice = choice_of(d, choices, i);
+		const struct curve *c = &d->curves->items[i];
+		struct sched_choice *choice = goodput_choice(d, i);
 
 		*choice = (struct sched_choice){
 			.replicas = curve_devices_at(d->curves, d->at[i]),
 			.kind = curve_kind_at(d->curves, d->at[i]),
 			.reconfigure = d->reconfigure[i], .way = d->way[i],
 			.next_start_s = (double)NAN,
-			.overdue_s = d->curves->items[i].held ? (double)NAN
-				: claims_overdue_s(d->curves, d->claims, &d->curves->items[i]),
+			.overdue_s = c->held ? (double)NAN
+					     : claims_overdue_s(d->curves, d->claims, c),
 		};
 		if (d->at[i])
-			reason_goodput_runs(d, i, choice->reason);
+			reason_runs(d, i, choice->reason);
 	}
-	n_waits = goodput_waits(d, waits);
-	for (int i = 0; i < n_waits; i++) {
-		struct sched_choice *choice = choice_of(d, choices, waits[i].index);
-
-		choice->next_start_s = waits[i].start_s;
-		if (memory_explains(d->curves, &use, d->wanted, waits[i].index,
-				    choice->reason))
-			choice->next_start_s = (double)NAN;
-		else
-			reason_goodput_waits(d, &waits[i], choice->reason);
-	}
-	free(waits);
+	goodput_waits(d);
+	for (int i = 0; i < n_jobs; i++)
+		if (!d->at[i] && memory_explains(d->curves, &use, d->wanted, i,
+						 goodput_choice(d, i)->reason))
+			goodput_choice(d, i)->next_start_s = (double)NAN;
 }
 
 static void decide_by_goodput(const struct sched_input *in, struct sched_choice *choices)
@@ -155,22 +123,26 @@ static void decide_by_goodput(const struct sched_input *in, struct sched_choice 
 	struct claims claims = claims_of(&curves);
 	struct worths worths = worths_of(&curves);
 	struct goodput_decision d = {
-		.curves = &curves, .claims = &claims, .worths = &worths,
+		.curves = &curves, .claims = &claims, .worths = &worths, .choices = choices,
 		.at = xcalloc((size_t)in->n_jobs, sizeof(*d.at)),
 		.wanted = xcalloc((size_t)in->n_jobs, sizeof(*d.wanted)),
 		.way = xcalloc((size_t)in->n_jobs, sizeof(*d.way)),
 		.reconfigure = xcalloc((size_t)in->n_jobs, sizeof(*d.reconfigure)),
 	};
 	struct memory_use use;
+	double *values = allocation_of_claims(&curves, &claims, worth_to_job, &worths, d.at);
 
-	allocate_devices(&d);
+	memcpy(d.wanted, d.at, (size_t)in->n_jobs * sizeof(*d.wanted));
+	if (!memory_suffices(&curves, d.at))
+		allocate_memory(&d, values);
+	free(values);
 	use = memory_use_of(&curves, d.at, d.way);
 	for (int i = 0; i < in->n_jobs; i++)
 		d.reconfigure[i] = d.at[i] && d.at[i] == d.curves->items[i].held &&
 				   d.claims->gathering < 0 &&
 				   worth_reconfiguring(d.curves, &d.curves->items[i]) &&
 				   memory_lets_change(&curves, &use, i);
-	tell_choices(&d, choices);
+	tell_choices(&d);
 	free(d.reconfigure);
 	free(d.at);
 	free(d.wanted);

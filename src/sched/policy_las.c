@@ -39,43 +39,27 @@ static int larger(int a, int b)
 	return a > b ? a : b;
 }
 
-static int smaller(int a, int b)
-{
-	return a < b ? a : b;
-}
-
 /* --- the order --- */
-
-bool las_is_locked(const struct las_job *e)
-{
-	return e->rank != RANK_BY_SERVICE;
-}
-
-static enum las_rank rank_of(const struct sched_input *in, const struct sched_job *job)
-{
-	double age_s = in->now_s - job->launched_s;
-
-	if (job->replicas <= 0)
-		return RANK_BY_SERVICE;
-	if (!job->preemptible)
-		return RANK_NOT_PREEMPTIBLE;
-	/* A launch in the future means that a clock was set back: the slice is cut short, or it
-	 * would not end. */
-	return age_s >= 0 && age_s < in->slice_s ? RANK_IN_SLICE : RANK_BY_SERVICE;
-}
 
 static struct las_job job_of(const struct sched_input *in, int index)
 {
 	const struct sched_job *job = &in->jobs[index];
-	double service = job->attained_service_device_s;
+	double service = job->attained_service_device_s, age_s = in->now_s - job->launched_s;
 	double weight = job->weight > 0 && isfinite(job->weight) ? job->weight : 1;
-
-	return (struct las_job){
+	struct las_job e = {
 		.job = job, .index = index, .min = larger(job->min_replicas, 1),
-		.held = larger(job->replicas, 0), .weight = weight,
+		.held = larger(job->replicas, 0), .weight = weight, .rank = RANK_BY_SERVICE,
 		.key = service > 0 ? service / weight : 0,
-		.rank = rank_of(in, job), .first = job->replicas > 0 ? 0 : job->first,
+		.first = job->replicas > 0 ? 0 : job->first,
 	};
+
+	if (e.held && !job->preemptible)
+		e.rank = RANK_NOT_PREEMPTIBLE;
+	/* A launch in the future means that a clock was set back: the slice is cut short, or it
+	 * would not end. */
+	else if (e.held && age_s >= 0 && age_s < in->slice_s)
+		e.rank = RANK_IN_SLICE;
+	return e;
 }
 
 static int precedence(const void *a, const void *b)
@@ -97,11 +81,6 @@ static int precedence(const void *a, const void *b)
 
 /* --- rule 1 and 2: minimums --- */
 
-bool las_is_possible(const struct las *las, const struct las_job *e)
-{
-	return e->min <= sched_devices(las->in);
-}
-
 static void give_replicas(struct las *las, struct las_job *e, int replicas)
 {
 	if (!e->replicas)
@@ -110,47 +89,34 @@ static void give_replicas(struct las *las, struct las_job *e, int replicas)
 	las->left -= replicas;
 }
 
-/* Running jobs that come before the gathering job get back what they hold, if that is left. */
-static void give_back_held(struct las *las)
+static void give_minimum(struct las *las, struct las_job *e)
 {
-	for (int i = 0; i < las->n_holders; i++) {
-		struct las_job *e = &las->jobs[las->holders[i]];
-
-		if (e->held > e->replicas && e->held - e->replicas <= las->left)
-			give_replicas(las, e, e->held - e->replicas);
-	}
-}
-
-static void block(struct las *las, struct las_timeline *t, const struct las_job *e)
-{
-	las->blocked = true;
-	las_timeline_set(las, t, false);
-	if (las_timeline_start_s(t, e) < las->in->now_s + las->in->slice_s) {
-		las->gathering = true;
-		give_back_held(las);
-	}
-}
-
-static int wanted(const struct las *las, const struct las_job *e)
-{
-	if (las_is_locked(e) && e->held > las->left)	/* devices went away: fewer, or none */
-		return larger(smaller(las->left, e->job->max_replicas), e->min);
-	return las_is_locked(e) || (e->held && las->gathering) ? e->held : e->min;
-}
-
-static void give_minimum(struct las *las, struct las_timeline *t, struct las_job *e)
-{
-	int replicas = wanted(las, e);
-	bool fits = replicas <= las->left;
+	int replicas = las_is_locked(e) || (e->held && las->gathering) ? e->held : e->min;
 	bool may = e->held || (!las->gathering && (e->job->preemptible || !las->blocked));
 
-	if (fits && may) {
+	if (las_is_locked(e) && e->held > las->left) {	/* devices went away: fewer, or none */
+		replicas = las->left < e->job->max_replicas ? las->left : e->job->max_replicas;
+		replicas = larger(replicas, e->min);
+	}
+	if (replicas <= las->left && may) {
 		give_replicas(las, e, replicas);
 		return;
 	}
 	las->n_waiting++;
-	if (may && !las->gathering)
-		block(las, t, e);
+	if (!may || las->gathering)
+		return;
+	las->blocked = true;
+	if (!(las_start_s(las, e) < las->in->now_s + las->in->slice_s))
+		return;
+	las->gathering = true;
+	/* Running jobs before this one get back what they hold, if that is left. */
+	for (int i = 0; i < las->n_holders; i++) {
+		struct las_job *holder = &las->jobs[las->holders[i]];
+		int more = holder->held - holder->replicas;
+
+		if (more > 0 && more <= las->left)
+			give_replicas(las, holder, more);
+	}
 }
 
 /* --- rule 3: what is left over --- */
@@ -182,42 +148,14 @@ static struct las_job *neediest(const struct las *las)
 	return best;
 }
 
-static void share_out(struct las *las)
-{
-	struct las_job *e;
-
-	while (las->left > 0 && (e = neediest(las)))
-		give_replicas(las, e, 1);
-}
-
-static void tell_choices(struct las *las, struct las_timeline *t, struct sched_choice *choices)
-{
-	int n_jobs = las->in->n_jobs;
-	struct las_fact *facts = xcalloc((size_t)n_jobs, sizeof(*facts));
-
-	las_facts(las, t, facts);
-	for (int i = 0; i < n_jobs; i++) {
-		const struct las_job *e = &las->jobs[i];
-		struct sched_choice *choice = &choices[e->index];
-
-		*choice = (struct sched_choice){
-			.replicas = e->replicas, .next_start_s = facts[i].start_s,
-		};
-		reason_las(las, e, &facts[i], choice->reason);
-	}
-	free(facts);
-}
-
 static void decide_by_service(const struct sched_input *in, struct sched_choice *choices)
 {
 	size_t n_jobs = (size_t)in->n_jobs, n_devices = (size_t)larger(sched_devices(in), 0);
+	struct las_job *next;
 	struct las las = {
 		.in = in, .jobs = xcalloc(n_jobs, sizeof(*las.jobs)),
-		.holders = xcalloc(n_devices, sizeof(*las.holders)), .left = sched_devices(in),
-	};
-	struct las_timeline timeline = {
-		.units = xcalloc(n_devices, sizeof(*timeline.units)), .n = (int)n_devices,
-		.now_s = in->now_s,
+		.holders = xcalloc(n_devices, sizeof(*las.holders)), .left = (int)n_devices,
+		.units = xcalloc(n_devices, sizeof(*las.units)), .n_units = (int)n_devices,
 	};
 
 	for (int i = 0; i < in->n_jobs; i++)
@@ -225,11 +163,11 @@ static void decide_by_service(const struct sched_input *in, struct sched_choice 
 	qsort(las.jobs, n_jobs, sizeof(*las.jobs), precedence);
 	for (int i = 0; i < in->n_jobs; i++)
 		if (las_is_possible(&las, &las.jobs[i]))
-			give_minimum(&las, &timeline, &las.jobs[i]);
-	if (!las.gathering)
-		share_out(&las);
-	tell_choices(&las, &timeline, choices);
-	free(timeline.units);
+			give_minimum(&las, &las.jobs[i]);
+	while (!las.gathering && las.left > 0 && (next = neediest(&las)))
+		give_replicas(&las, next, 1);
+	las_tell(&las, choices);
+	free(las.units);
 	free(las.holders);
 	free(las.jobs);
 }

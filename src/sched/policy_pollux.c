@@ -26,7 +26,7 @@
 #include "claims.h"
 #include "curve.h"
 #include "pollux/mem.h"
-#include "reason_curve.h"
+#include "reason.h"
 
 #define SPEEDUP_FLOOR 1e-3
 
@@ -63,57 +63,28 @@ static double fair_rate(const struct fairness *f, const struct curve *c)
 	return 1;		/* it has none: nothing to compare with */
 }
 
-static double restart_factor(const struct fairness *f, const struct curve *c)
+static double fitness_term(const void *policy, const struct curve *c, int r)
 {
+	const struct fairness *f = policy;
+	double fair = fair_rate(f, c);		/* 0 where a rate is below the least number */
+	double speedup = fair > 0 ? c->of[r] / fair * f->scale : 0;
 	double age_s = f->curves->in->now_s - c->job->submitted_s;
 	double kept_s = fmax(age_s - c->job->restarts * c->restart_s, 0);
 
-	return kept_s > 0 ? kept_s / (age_s + c->restart_s) : 0;
-}
-
-static double fitness_term(const struct fairness *f, const struct curve *c, int r)
-{
-	double fair = fair_rate(f, c);		/* 0 where a rate is below the least number */
-	double speedup = fair > 0 ? c->of[r] / fair * f->scale : 0;
-
 	if (r != c->held)
-		speedup *= restart_factor(f, c);
-	return -c->weight / (speedup + SPEEDUP_FLOOR);
-}
-
-static void allocate_devices(const struct fairness *f, const struct claims *claims, int *count)
-{
-	const struct curves *curves = f->curves;
-	int n_jobs = curves->in->n_jobs;
-	size_t width = (size_t)curves->n_devices + 1;
-	double *values = xcalloc((size_t)n_jobs * width, sizeof(*values));
-	struct allocation_job *jobs = xcalloc((size_t)n_jobs, sizeof(*jobs));
-
-	for (int i = 0; i < n_jobs; i++) {
-		const struct curve *c = &curves->items[i];
-		double *value = &values[(size_t)i * width];
-
-		for (int r = 0; r <= curves->n_devices; r++) {
-			bool may = !isnan(c->of[r]) && claim_allows(&claims->items[i], r);
-
-			value[r] = may ? fmax(fitness_term(f, c, r), -1e300) : -HUGE_VAL;
-		}
-		jobs[i] = (struct allocation_job){ .held = c->held, .value = value };
-	}
-	allocation_best(jobs, n_jobs, curves->n_devices, count);
-	free(jobs);
-	free(values);
+		speedup *= kept_s > 0 ? kept_s / (age_s + c->restart_s) : 0;
+	return fmax(-c->weight / (speedup + SPEEDUP_FLOOR), -1e300);	/* whatever the input is */
 }
 
 static void explain_choice(const struct fairness *f, const struct curve *c,
 			   struct sched_choice *choice)
 {
-	if (choice->replicas && !c->job->preemptible) {
+	if (choice->replicas) {
 		reason_begin_kept(choice->reason, c->job);
 		reason_add_devices(choice->reason, choice->replicas);
 		reason_end_kept(choice->reason, c->job);
-	} else if (choice->replicas) {
-		reason_add_devices(choice->reason, choice->replicas);
+		if (!c->job->preemptible)
+			return;
 		reason_add_gain(f->curves, c, choice->replicas, choice->reason);
 		reason_add(choice->reason, "; fair share %d", f->share);
 	} else if (c->least && claims_first_rank(c) > 0) {
@@ -137,7 +108,7 @@ static void decide_by_fitness(const struct sched_input *in, struct sched_choice 
 	int *count = xcalloc((size_t)in->n_jobs, sizeof(*count));
 
 	claims_add_first(&curves, &claims);
-	allocate_devices(&f, &claims, count);
+	free(allocation_of_claims(&curves, &claims, fitness_term, &f, count));
 	for (int i = 0; i < in->n_jobs; i++) {
 		const struct curve *c = &curves.items[i];
 		struct sched_choice *choice = &choices[c->job - in->jobs];

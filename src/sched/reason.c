@@ -85,13 +85,6 @@ void reason_add_ordinal(char *reason, int n)
 	reason_add_text(reason, suffix[last > 3 || n / 10 % 10 == 1 ? 0 : last]);
 }
 
-static double two_digits(double x)
-{
-	double unit = x >= 10 ? pow(10, floor(log10(x)) - 1) : 1;
-
-	return round(x / unit) * unit;
-}
-
 /* "2h05m": a number of units, and two digits of the next smaller one. */
 static void add_units(char *reason, int64_t large, const char *unit, int64_t small,
 		      const char *smaller_unit)
@@ -106,7 +99,9 @@ static void add_units(char *reason, int64_t large, const char *unit, int64_t sma
 
 void reason_add_duration(char *reason, double seconds)
 {
-	int64_t s = (int64_t)two_digits(fmin(fmax(seconds, 0), 1e12));
+	double x = fmin(fmax(seconds, 0), 1e12);
+	double unit = x >= 10 ? pow(10, floor(log10(x)) - 1) : 1;
+	int64_t s = (int64_t)(round(x / unit) * unit);	/* two digits */
 
 	if (s < 60) {
 		reason_add_number(reason, s);
@@ -179,4 +174,98 @@ struct job_names job_names_join(struct job_names a, struct job_names b)
 	both = job_names_of(ids, n);
 	both.n = a.n + b.n;
 	return both;
+}
+
+/* --- from a curve --- */
+
+void reason_add_unfit(const struct curves *curves, const struct curve *c, char *reason)
+{
+	int min = c->job->min_replicas > 1 ? c->job->min_replicas : 1;
+	int max = c->job->max_replicas > min ? c->job->max_replicas : min;
+
+	if (min > curves->n_devices) {
+		reason_add_impossible(reason, min, curves->n_devices);
+		return;
+	}
+	reason_add_text(reason, "asks for ");
+	if (min < max)
+		reason_add(reason, "%d to ", min);
+	reason_add_devices(reason, max);
+	for (int r = min; r <= max && r <= curves->n_devices; r++)
+		if (curve_placeable(curves->in, r)) {
+			reason_add_text(reason, "; it is known to work on none of these");
+			return;
+		}
+	reason_add(reason, "; on nodes of %d: powers of two that divide it, or whole nodes",
+		   curves->in->kinds[0].devices_per_node);
+}
+
+void reason_add_devices_at(const struct curves *curves, int at, char *reason)
+{
+	reason_add_devices(reason, curve_devices_at(curves, at));
+	if (curves->n_kinds > 1)
+		reason_add(reason, " of %s", curves->kinds[curve_kind_at(curves, at)].name);
+}
+
+void reason_add_need(const struct curve *c, double length_device_s, char *reason)
+{
+	reason_add_text(reason, "needs ");
+	reason_add_devices(reason, c->least);
+	reason_add_text(reason, isnan(c->remaining_device_s) ? " for an assumed " : " for ");
+	reason_add_duration(reason, length_device_s / c->least);
+}
+
+void reason_add_gain(const struct curves *curves, const struct curve *c, int at, char *reason)
+{
+	int more = curve_next(curves, c, at);
+	double now = c->of[at], percent;
+
+	if (isnan(c->unit)) {
+		reason_add_text(reason, "; goodput not known yet");
+		return;
+	}
+	if (at != c->least_at && c->least == 1)
+		reason_add(reason, ": %.1fx of one", now);
+	else if (at != c->least_at)
+		reason_add(reason, ": %.1fx of %d", now / c->least, c->least);
+	if (at != c->least_at && curves->n_kinds > 1)
+		reason_add(reason, " %s", curves->kinds[curve_kind_at(curves, c->least_at)].name);
+	if (!more)
+		return;
+	percent = round(100 * (c->of[more] / now - 1));
+	if (more == at + 1)
+		reason_add_text(reason, "; one more would add ");
+	else
+		reason_add(reason, "; %d more would add ", more - at);
+	if (percent >= 1)
+		reason_add(reason, "%.0f %%", percent);
+	else
+		reason_add_text(reason, "nothing");
+}
+
+void reason_choices(const struct curves *curves, const int *at, const char *waits,
+		    struct sched_choice *choices)
+{
+	for (int i = 0; i < curves->in->n_jobs; i++) {
+		const struct curve *c = &curves->items[i];
+		struct sched_choice *choice = &choices[c->job - curves->in->jobs];
+
+		*choice = (struct sched_choice){
+			.replicas = curve_devices_at(curves, at[i]),
+			.kind = curve_kind_at(curves, at[i]), .next_start_s = (double)NAN,
+		};
+		if (at[i]) {
+			reason_begin_kept(choice->reason, c->job);
+			reason_add_devices_at(curves, at[i], choice->reason);
+			reason_end_kept(choice->reason, c->job);
+			if (c->job->preemptible)
+				reason_add_gain(curves, c, at[i], choice->reason);
+		} else if (c->least) {
+			reason_add_text(choice->reason, "needs ");
+			reason_add_devices(choice->reason, c->least);
+			reason_add_text(choice->reason, waits);
+		} else {
+			reason_add_unfit(curves, c, choice->reason);
+		}
+	}
 }

@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include "curve.h"
 #include "pollux/policy.h"
 
 /* Some jobs as a sentence names them: "jobs 3, 5 and 2 more". */
@@ -38,5 +39,27 @@ void reason_add_ordinal(char *reason, int n);			/* "22nd" */
 void reason_add_jobs(char *reason, const struct job_names *jobs);
 /* "needs 4 devices; 2 can be used here" */
 void reason_add_impossible(char *reason, int min_replicas, int n_devices);
+
+/* --- about a job and numbers of devices, from its curve --- */
+
+/* Figures have whole numbers and tenths only, so that a model that moves a little leaves a reason
+ * as it is. */
+
+/* For a job that can never start (least is 0): "needs 4 devices; 2 can be used here", or another
+ * obstacle. */
+void reason_add_unfit(const struct curves *curves, const struct curve *c, char *reason);
+/* "needs 2 devices for 4m20s"; "needs 2 devices for an assumed 2h00m" where what remains of the job
+ * is not known. length_device_s: on the least number of devices, as the policy takes it. */
+void reason_add_need(const struct curve *c, double length_device_s, char *reason);
+/* "2 devices"; where there are several kinds: "2 devices of NVIDIA RTX A6000, 48 GiB". at: an index
+ * of curve.h, here and below. */
+void reason_add_devices_at(const struct curves *curves, int at, char *reason);
+/* ": 1.7x of one device; one more would add 9 %", after "2 devices"; as far as it is known. */
+void reason_add_gain(const struct curves *curves, const struct curve *c, int at, char *reason);
+/* The choices of a policy that has no more to tell of them. at: the devices of each job, in the
+ * order of the curves. waits: why a job waits although it could be given devices, such as
+ * "; others come first". */
+void reason_choices(const struct curves *curves, const int *at, const char *waits,
+		    struct sched_choice *choices);
 
 #endif

@@ -6,17 +6,15 @@
 #include "pollux/mem.h"
 #include "pollux/share_pair.h"
 
-static double measured(const struct share_factor *f)
-{
-	return f->n_windows >= SHARE_WINDOWS ? f->relative : (double)NAN;
-}
-
 /* The rate of i beside j, relative to its rate alone; NaN: nothing is known of the pair. */
 static double factor(const struct share_group *g, int i, int j)
 {
-	double one = measured(&g->factors[i][j]);
+	const struct share_factor *here = &g->factors[i][j], *there = &g->factors[j][i];
+	double one = here->n_windows >= SHARE_WINDOWS ? here->relative : (double)NAN;
 
-	return isnan(one) && !g->factors[i][j].was_alone ? measured(&g->factors[j][i]) : one;
+	if (isnan(one) && !here->was_alone && there->n_windows >= SHARE_WINDOWS)
+		one = there->relative;
+	return one;
 }
 
 /* The sum of relative rates of the first n jobs; NaN: a pair was not measured. */
@@ -34,32 +32,21 @@ static double sum_of(const struct share_group *g, int n)
 	return sum;
 }
 
-static bool fits(const struct share_group *g)
-{
-	double sum = 0;
-
-	for (int i = 0; i < g->n; i++)
-		sum += g->need_bytes[i];
-	/* A peak that is NaN is not known, and counts as one that does not fit. */
-	return g->room_bytes == 0 || sum <= (1 - SHARE_SPARE) * g->room_bytes;
-}
-
-static bool ran_out(const struct share_group *g)
-{
-	for (int i = 0; i < g->n; i++)
-		for (int j = 0; j < g->n; j++)
-			if (i != j && g->factors[i][j].out_of_memory)
-				return true;
-	return false;
-}
-
 struct share_answer share_judge(const struct share_group *g)
 {
 	struct share_answer answer = { SHARE_TOGETHER, sum_of(g, g->n), SHARE_GAIN - 1 };
+	double need = 0;
+	bool ran_out = false;
 
-	if (ran_out(g))
+	for (int i = 0; i < g->n; i++) {
+		need += g->need_bytes[i];
+		for (int j = 0; j < g->n; j++)
+			ran_out |= i != j && g->factors[i][j].out_of_memory;
+	}
+	if (ran_out)
 		answer.verdict = SHARE_NOT_AGAIN;
-	else if (!fits(g))
+	/* A peak that is NaN is not known, and counts as one that does not fit. */
+	else if (g->room_bytes != 0 && !(need <= (1 - SHARE_SPARE) * g->room_bytes))
 		answer.verdict = SHARE_NO_ROOM;
 	else if (isnan(answer.sum))
 		answer.verdict = g->n == 2 ? SHARE_TRY : SHARE_APART;
@@ -86,27 +73,21 @@ struct match {
 	int *via;
 };
 
-/* The gain of the best path to a job. It is 0 for a job without a device. A path to any other job
- * comes through the device that this job leaves. */
-static double reached_job(const struct match *m, int j)
-{
-	int i = m->device_of[j];
-
-	return i < 0 ? 0 : m->reached[i] - m->gain[j * m->n_devices + i];
-}
-
 /* Lengthens the paths by one device. False: none became better. */
 static bool lengthen(struct match *m)
 {
 	bool better = false;
 
 	for (int j = 0; j < m->n_jobs; j++) {
-		double here = reached_job(m, j);
+		int own = m->device_of[j];
+		/* The gain of the best path to the job: 0 if it has no device. Otherwise a path
+		 * comes through the device that the job leaves. */
+		double here = own < 0 ? 0 : m->reached[own] - m->gain[j * m->n_devices + own];
 
 		for (int i = 0; i < m->n_devices && here > -HUGE_VAL; i++) {
 			double gain = m->gain[j * m->n_devices + i];
 
-			if (!(gain > 0) || m->device_of[j] == i ||
+			if (!(gain > 0) || own == i ||
 			    here + gain <= m->reached[i] + LEAST_GAIN)
 				continue;
 			m->reached[i] = here + gain;
@@ -115,30 +96,6 @@ static bool lengthen(struct match *m)
 		}
 	}
 	return better;
-}
-
-/* Returns the free device with the best path; -1: no path gains anything. */
-static int best_end(const struct match *m)
-{
-	int best = -1;
-
-	for (int i = 0; i < m->n_devices; i++)
-		if (m->job_at[i] < 0 && m->reached[i] > LEAST_GAIN &&
-		    (best < 0 || m->reached[i] > m->reached[best] + LEAST_GAIN))
-			best = i;
-	return best;
-}
-
-/* Each job of the path takes the device behind it. */
-static void move_along(struct match *m, int end)
-{
-	for (int i = end; i >= 0;) {
-		int j = m->via[i], before = m->device_of[j];
-
-		m->device_of[j] = i;
-		m->job_at[i] = j;
-		i = before;
-	}
 }
 
 void share_match(const double *gain, int n_jobs, int n_devices, int *device_of)
@@ -160,8 +117,20 @@ void share_match(const double *gain, int n_jobs, int n_devices, int *device_of)
 			m.reached[i] = -HUGE_VAL;
 		for (int round = 0; round <= n_devices && lengthen(&m); round++)
 			;
-		end = best_end(&m);
-		move_along(&m, end);
+		/* The free device with the best path; -1: no path gains anything. */
+		end = -1;
+		for (int i = 0; i < n_devices; i++)
+			if (m.job_at[i] < 0 && m.reached[i] > LEAST_GAIN &&
+			    (end < 0 || m.reached[i] > m.reached[end] + LEAST_GAIN))
+				end = i;
+		/* Each job of the path takes the device behind it. */
+		for (int i = end; i >= 0;) {
+			int j = m.via[i], before = device_of[j];
+
+			device_of[j] = i;
+			m.job_at[i] = j;
+			i = before;
+		}
 	} while (end >= 0);
 	free(m.job_at);
 	free(m.reached);

@@ -14,15 +14,11 @@ static double weight_of(const struct share *p)
 
 /* --- the division --- */
 
-/* A person who holds the device that is given out next counts as longer without. */
-static double counted_since_s(const struct share *p)
-{
-	return p->held > p->devices ? p->without_since_s - p->stay_s : p->without_since_s;
-}
-
 static bool is_longer_without(const struct share *a, const struct share *b)
 {
-	double x = counted_since_s(a), y = counted_since_s(b);
+	/* A person who holds the device that is given out next counts as longer without. */
+	double x = a->without_since_s - (a->held > a->devices ? a->stay_s : 0);
+	double y = b->without_since_s - (b->held > b->devices ? b->stay_s : 0);
 
 	if (x < y || x > y)
 		return x < y;
@@ -70,14 +66,6 @@ static int whole(double exact)
 	return (int)floor(exact + 1e-9);
 }
 
-/* True if a part of a device is left over for the person, who has no device for it yet. */
-static bool has_part_left(const struct share *p, double level)
-{
-	double exact = exact_of(p, level);
-
-	return p->devices == whole(exact) && exact - p->devices > 1e-9;
-}
-
 void shares_divide(struct share *people, int n, int n_devices)
 {
 	double level = level_of(people, n, n_devices);
@@ -90,9 +78,14 @@ void shares_divide(struct share *people, int n, int n_devices)
 	for (; left > 0; left--) {
 		struct share *next = NULL;
 
-		for (struct share *p = people; p < people + n; p++)
-			if (has_part_left(p, level) && (!next || is_longer_without(p, next)))
+		for (struct share *p = people; p < people + n; p++) {
+			double exact = exact_of(p, level);
+			/* A part of a device is left over for the person. */
+			bool has_part = p->devices == whole(exact) && exact - p->devices > 1e-9;
+
+			if (has_part && (!next || is_longer_without(p, next)))
 				next = p;
+		}
 		if (!next)
 			return;
 		next->devices++;
@@ -190,25 +183,21 @@ int shares_wanted(const struct sched_input *in, const struct sched_choice *choic
 	return n;
 }
 
-/* The slice of every policy is at least the slice of the input, and at least as long as the job's
- * restart asks for. */
-static bool is_in_slice(const struct sched_input *in, const struct sched_job *job)
-{
-	double age_s = in->now_s - job->launched_s;
-	double slice_s = isnan(job->restart_s) ? in->slice_s
-		: fmax(in->slice_s, CURVE_SLICE_RESTARTS * job->restart_s);
-
-	return age_s >= 0 && age_s < slice_s;
-}
-
 int shares_protected(const struct policy *policy, const struct sched_input *in)
 {
 	int n = 0;
 
-	for (int j = 0; j < in->n_jobs; j++)
-		if (in->jobs[j].replicas > 0 &&
-		    (policy->never_preempts || !in->jobs[j].preemptible ||
-		     is_in_slice(in, &in->jobs[j])))
-			n += in->jobs[j].replicas;
+	for (int j = 0; j < in->n_jobs; j++) {
+		const struct sched_job *job = &in->jobs[j];
+		double age_s = in->now_s - job->launched_s;
+		/* The slice of every policy is at least the slice of the input, and at least as
+		 * long as the job's restart asks for. */
+		double slice_s = isnan(job->restart_s) ? in->slice_s
+			: fmax(in->slice_s, CURVE_SLICE_RESTARTS * job->restart_s);
+
+		if (job->replicas > 0 && (policy->never_preempts || !job->preemptible ||
+					  (age_s >= 0 && age_s < slice_s)))
+			n += job->replicas;
+	}
 	return n;
 }

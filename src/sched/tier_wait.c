@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "curve.h"
 #include "pollux/mem.h"
 
 #define MOVE_GAIN 1.05
@@ -109,17 +110,6 @@ struct order {
 	int count;
 };
 
-static struct order in_order(const double *free_s, int n)
-{
-	struct order order = { .items = xcalloc((size_t)n, sizeof(*order.items)) };
-
-	for (int d = 0; d < n; d++)
-		if (free_s[d] < HUGE_VAL)
-			order.items[order.count++] = (struct by_time){ free_s[d], d };
-	qsort(order.items, (size_t)order.count, sizeof(*order.items), compare_times);
-	return order;
-}
-
 /* The set from one device on: those that are free first, as far as they are near all before. */
 struct from_one {
 	double latest_s, sum_s;
@@ -151,8 +141,12 @@ double tier_earliest_set(const struct tier_links *l, const double *free_s, int n
 {
 	struct from_one best = { HUGE_VAL, HUGE_VAL, 0 };
 	bool *here = xcalloc((size_t)l->n, sizeof(*here));
-	struct order order = in_order(free_s, l->n);
+	struct order order = { .items = xcalloc((size_t)l->n, sizeof(*order.items)) };
 
+	for (int d = 0; d < l->n; d++)
+		if (free_s[d] < HUGE_VAL)
+			order.items[order.count++] = (struct by_time){ free_s[d], d };
+	qsort(order.items, (size_t)order.count, sizeof(*order.items), compare_times);
 	memset(set, 0, (size_t)l->n * sizeof(*set));
 	for (int i = 0; i < order.count && order.items[i].free_s <= best.latest_s; i++) {
 		struct from_one f = gather_devices(l, &order, &order.items[i], n, within, here);
@@ -170,50 +164,15 @@ double tier_earliest_set(const struct tier_links *l, const double *free_s, int n
 
 /* --- to wait or not --- */
 
-/* Where it is not known when a device is free, it is taken to be when jobs usually have theirs. */
-static void expect_frees(const struct tier_offer *o, int tier, double *free_s)
+/* The earliest set within a tier. Where it is not known when a device is free, it is taken to be
+ * when jobs usually have theirs. free_s: room for all devices. */
+static double expected_set(const struct tier_offer *o, int tier, double *free_s, bool *set)
 {
 	double usual_s = fmax(o->since_s + o->usual_wait_s[tier], o->now_s);
 
 	for (int d = 0; d < o->links.n; d++)
 		free_s[d] = isnan(o->free_s[d]) ? usual_s : fmax(o->free_s[d], o->now_s);
-}
-
-/* The most that a wait for the tier can save. */
-static double most_saved_s(const struct tier_offer *o, int tier)
-{
-	return o->work / o->goodput[o->tier_now] - o->work / o->goodput[tier];
-}
-
-static void look_at(const struct tier_offer *o, int tier, double *free_s, bool *set,
-		    double *best_end_s, struct tier_answer *a)
-{
-	double start_s, end_s, until_s = HUGE_VAL;
-
-	expect_frees(o, tier, free_s);
-	start_s = tier_earliest_set(&o->links, free_s, o->replicas, tier, set);
-	end_s = start_s + o->work / o->goodput[tier];
-	if (o->tier_now <= o->worst)
-		until_s = fmin(o->since_s + most_saved_s(o, tier), o->latest_s);
-	if (!(start_s < HUGE_VAL) || !(end_s < *best_end_s) || !(start_s < until_s) ||
-	    !(o->now_s < until_s))
-		return;
-	*best_end_s = end_s;
-	a->waits = true;
-	a->tier = tier;
-	a->start_s = start_s;
-	a->until_s = until_s;
-	memcpy(a->wanted, set, (size_t)o->links.n * sizeof(*set));
-}
-
-/* A job that does not accept what there is waits, whatever is known of its work. */
-static void must_wait(const struct tier_offer *o, double *free_s, struct tier_answer *a)
-{
-	a->waits = true;
-	a->tier = o->worst;
-	a->until_s = HUGE_VAL;
-	expect_frees(o, o->worst, free_s);
-	a->start_s = tier_earliest_set(&o->links, free_s, o->replicas, o->worst, a->wanted);
+	return tier_earliest_set(&o->links, free_s, o->replicas, tier, set);
 }
 
 void tier_ask(const struct tier_offer *o, struct tier_answer *a)
@@ -227,10 +186,30 @@ void tier_ask(const struct tier_offer *o, struct tier_answer *a)
 	a->tier = TIER_NONE;
 	a->start_s = a->until_s = (double)NAN;
 	memset(a->wanted, 0, n * sizeof(*a->wanted));
-	if (o->tier_now > o->worst)
-		must_wait(o, free_s, a);
-	for (int t = 0; t < o->tier_now && o->tier_now <= o->worst; t++)
-		look_at(o, t, free_s, set, &best_end_s, a);
+	if (o->tier_now > o->worst) {
+		/* A job that does not accept what there is waits, whatever is known of its work. */
+		a->waits = true;
+		a->tier = o->worst;
+		a->until_s = HUGE_VAL;
+		a->start_s = expected_set(o, o->worst, free_s, a->wanted);
+	}
+	for (int t = 0; t < o->tier_now && o->tier_now <= o->worst; t++) {
+		double start_s = expected_set(o, t, free_s, set);
+		double end_s = start_s + o->work / o->goodput[t];
+		/* The most that a wait for the tier can save. */
+		double saved_s = o->work / o->goodput[o->tier_now] - o->work / o->goodput[t];
+		double until_s = fmin(o->since_s + saved_s, o->latest_s);
+
+		if (!(start_s < HUGE_VAL) || !(end_s < best_end_s) || !(start_s < until_s) ||
+		    !(o->now_s < until_s))
+			continue;
+		best_end_s = end_s;
+		a->waits = true;
+		a->tier = t;
+		a->start_s = start_s;
+		a->until_s = until_s;
+		memcpy(a->wanted, set, n * sizeof(*set));
+	}
 	free(set);
 	free(free_s);
 }
@@ -247,13 +226,6 @@ bool tier_move_pays(double goodput_now, double goodput_there, double work, doubl
 
 /* --- the past --- */
 
-static int compare_waits(const void *left, const void *right)
-{
-	double a = *(const double *)left, b = *(const double *)right;
-
-	return (a > b) - (a < b);
-}
-
 double tier_usual_wait_s(const struct tier_past *past, int n, int replicas, int tier, double now_s,
 			 double otherwise_s)
 {
@@ -264,7 +236,7 @@ double tier_usual_wait_s(const struct tier_past *past, int n, int replicas, int 
 		if (past[i].replicas == replicas && past[i].tier == tier &&
 		    now_s - past[i].time_s < TIER_WAITS_KEPT_S)
 			waits[count++] = past[i].wait_s;
-	qsort(waits, (size_t)count, sizeof(*waits), compare_waits);
+	qsort(waits, (size_t)count, sizeof(*waits), by_double);
 	if (count > 0)
 		median = (waits[(count - 1) / 2] + waits[count / 2]) / 2;
 	free(waits);

@@ -1,4 +1,5 @@
 /* worth.c - the value of devices to a job. */
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <stddef.h>
@@ -18,20 +19,15 @@
 
 /* --- ranks --- */
 
-/* True if the job's first slice is to measure what is not known of its workload. */
-static bool is_to_be_measured(const struct curve *c)
-{
-	return isnan(c->unit) && !c->job->measured_elsewhere;
-}
-
 double worth_length_device_s(const struct curves *curves, const struct curve *c)
 {
 	double assumed_device_s;
 
 	if (!isnan(c->remaining_device_s))
 		return c->remaining_device_s;
-	assumed_device_s = fmax(c->job->attained_service_device_s, 0) +
-			   (is_to_be_measured(c) ? 1 : HINT_SLICES) * curves->slice_s;
+	/* A job that nobody else measures has a first slice for that alone. */
+	assumed_device_s = fmax(c->job->attained_service_device_s, 0) + curves->slice_s *
+			   (isnan(c->unit) && !c->job->measured_elsewhere ? 1 : HINT_SLICES);
 	if (c->job->time_left_s > 0)
 		assumed_device_s = fmin(assumed_device_s, c->job->time_left_s *
 					(c->held ? c->held_devices : c->least));
@@ -63,13 +59,6 @@ static int compare_bins(const void *a, const void *b)
 	return (x->at > y->at) - (x->at < y->at);
 }
 
-static int compare_lengths(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 static struct bin bin_of(double length, bool known)
 {
 	/* This is finite for any input, also for a job that has no length. */
@@ -80,37 +69,10 @@ static struct bin bin_of(double length, bool known)
 	};
 }
 
-/* Sorts the bins and joins equal ones; returns their number. */
-static int join_bins(struct bin *bins, int n_jobs)
-{
-	int n = 0;
-
-	qsort(bins, (size_t)n_jobs, sizeof(*bins), compare_bins);
-	for (int i = 0; i < n_jobs; i++) {
-		if (!n || bins[n - 1].at != bins[i].at) {
-			bins[n++] = bins[i];
-			continue;
-		}
-		bins[n - 1].n_known += bins[i].n_known;
-		bins[n - 1].n_unknown += bins[i].n_unknown;
-	}
-	return n;
-}
-
-static void set_longer(struct bin *bins, int n)
-{
-	for (int i = 0; i < n; i++)
-		for (int k = 0; k < n; k++) {
-			double p = bins[k].root / (bins[k].root + bins[i].root);
-
-			bins[i].longer_known += p * bins[k].n_known;
-			bins[i].longer_unknown += p * bins[k].n_unknown;
-		}
-}
-
 static struct crowd crowd_of(const struct curves *curves, const struct lengths *lengths)
 {
 	size_t n_jobs = (size_t)curves->in->n_jobs;
+	int n = 0;
 	struct crowd crowd = {
 		.length = xcalloc(n_jobs, sizeof(double)), .all = xcalloc(n_jobs, sizeof(double)),
 		.known = xcalloc(n_jobs, sizeof(double)),
@@ -130,10 +92,26 @@ static struct crowd crowd_of(const struct curves *curves, const struct lengths *
 		if (known)
 			crowd.known[crowd.n_known++] = length;
 	}
-	qsort(crowd.all, (size_t)crowd.n, sizeof(double), compare_lengths);
-	qsort(crowd.known, (size_t)crowd.n_known, sizeof(double), compare_lengths);
-	crowd.n_bins = join_bins(crowd.bins, crowd.n);
-	set_longer(crowd.bins, crowd.n_bins);
+	qsort(crowd.all, (size_t)crowd.n, sizeof(double), by_double);
+	qsort(crowd.known, (size_t)crowd.n_known, sizeof(double), by_double);
+	/* Sorts the bins and joins equal ones. */
+	qsort(crowd.bins, (size_t)crowd.n, sizeof(*crowd.bins), compare_bins);
+	for (int i = 0; i < crowd.n; i++) {
+		if (!n || crowd.bins[n - 1].at != crowd.bins[i].at) {
+			crowd.bins[n++] = crowd.bins[i];
+			continue;
+		}
+		crowd.bins[n - 1].n_known += crowd.bins[i].n_known;
+		crowd.bins[n - 1].n_unknown += crowd.bins[i].n_unknown;
+	}
+	crowd.n_bins = n;
+	for (struct bin *one = crowd.bins; one < crowd.bins + n; one++)
+		for (const struct bin *other = crowd.bins; other < crowd.bins + n; other++) {
+			double p = other->root / (other->root + one->root);
+
+			one->longer_known += p * other->n_known;
+			one->longer_unknown += p * other->n_unknown;
+		}
 	return crowd;
 }
 
@@ -187,23 +165,12 @@ static void set_rank(const struct worths *w, const struct crowd *crowd, int inde
 	if (!c->least)
 		return;
 	bin = bsearch(&own, crowd->bins, (size_t)crowd->n_bins, sizeof(own), compare_bins);
+	assert(bin);
 	power = known ? elasticity(w->curves, c, crowd->n) : 0;
 	exact = known ? n_longer(crowd->known, crowd->n_known, length) : 0;
 	w->first_rank[index] = 0.5 + n_longer(crowd->all, crowd->n, length);
 	w->rank[index] = 0.5 + power * exact + (1 - power) * bin->longer_known +
 			 bin->longer_unknown;
-}
-
-/* The first_rank that the job will have at the end of its slice on r devices, if other jobs have as
- * much service then as now. */
-static double served_rank(const struct worths *w, const struct curve *c, int r, bool starts)
-{
-	double slice_end_s = curve_slice_end_s(w->curves, c, starts);
-	double more = curve_devices_at(w->curves, r) * fmax(slice_end_s - w->curves->in->now_s, 0);
-
-	if (!isnan(c->remaining_device_s))
-		return w->first_rank[c - w->curves->items];
-	return 0.5 + n_longer(w->all, w->n, lengths_effective_device_s(&w->lengths, c, more));
 }
 
 struct worths worths_of(const struct curves *curves)
@@ -242,41 +209,22 @@ static double horizon_s(const struct curves *curves, double slices, double resta
 	return fmax(horizon, DBL_MIN);	/* divided by, whatever the input */
 }
 
-/* The mean rate over a horizon of which cost_s are lost, or all of it if cost_s is longer. */
-static double launched_rate(const struct curve *c, double speedup, double horizon, double cost_s)
+/* The mean rate of a job that is launched on r devices, over the horizon of so many slices. cost_s
+ * of it are lost, or all of it if cost_s is longer. */
+static double launched_rate(const struct curves *curves, const struct curve *c, int r,
+			    double slices, double restart_s, double cost_s)
 {
-	double work = c->remaining_device_s;
+	double horizon = horizon_s(curves, slices, restart_s);
+	double work = c->remaining_device_s, speedup = c->of[r];
 
 	if (work / speedup + cost_s <= horizon)
 		return work / (work / speedup + cost_s);
 	return speedup * fmax(horizon - cost_s, 0) / horizon;
 }
 
-/* The rate of a job that leaves its devices and is launched on r devices later. */
-static double restarted_rate(const struct curves *curves, const struct curve *c, int r)
-{
-	return launched_rate(c, c->of[r], horizon_s(curves, HORIZON_SLICES, c->restart_s),
-			     c->restart_s);
-}
-
-/* The rate of a suspended run that leaves its devices and goes on later on as many. */
-static double resumed_rate(const struct curves *curves, const struct curve *c)
-{
-	return launched_rate(c, c->of[c->held], horizon_s(curves, HORIZON_SLICES, c->restart_s),
-			     c->turn_cost_s);
-}
-
-/* The rate of a run that is relaunched on r devices. */
-static double moved_rate(const struct curves *curves, const struct curve *c, int r)
-{
-	return launched_rate(c, c->of[r], horizon_s(curves, HORIZON_SLICES, c->relaunch_s),
-			     c->relaunch_cost_s);
-}
-
 static double reconfigured_rate(const struct curves *curves, const struct curve *c)
 {
-	return launched_rate(c, c->of[c->held],
-			     horizon_s(curves, RECONFIGURE_SLICES, c->relaunch_s),
+	return launched_rate(curves, c, c->held, RECONFIGURE_SLICES, c->relaunch_s,
 			     c->relaunch_cost_s);
 }
 
@@ -310,46 +258,45 @@ static double kept_rate(const struct worths *w, const struct curve *c)
 	return worth_reconfiguring(w->curves, c) ? reconfigured_rate(w->curves, c) : c->now;
 }
 
-static double kept(const struct worths *w, const struct curve *c)
-{
-	return worth_at(w, c, kept_rate(w, c));
-}
-
 double worth_launched(const struct worths *w, const struct curve *c, int r)
 {
 	return worth_at(w, c, c->of[r]);
 }
 
-/* The least gain for which a running job is changed: its worth at its present rate, minus its worth
- * at a rate lower by RELAUNCH_GAIN. This threshold keeps small shifts of the model from causing
- * relaunches. */
-static double inertia(const struct worths *w, const struct curve *c)
-{
-	return kept(w, c) - worth_at(w, c, kept_rate(w, c) / RELAUNCH_GAIN);
-}
-
 double worth_of(const struct worths *w, const struct curve *c, int r)
 {
-	if (!c->held || c->held > w->curves->n_devices)
+	const struct curves *curves = w->curves;
+	double rate, kept, inertia;
+
+	if (!c->held || c->held > curves->n_devices)
 		return r ? worth_launched(w, c, r) : 0;
+	rate = kept_rate(w, c);
+	kept = worth_at(w, c, rate);
 	if (r == c->held)
-		return kept(w, c);
+		return kept;
+	/* The least gain for which a running job is changed: its worth minus that at a rate lower
+	 * by RELAUNCH_GAIN. It keeps small shifts of the model from causing relaunches. */
+	inertia = kept - worth_at(w, c, rate / RELAUNCH_GAIN);
+	rate = r ? launched_rate(curves, c, r, HORIZON_SLICES, c->relaunch_s, c->relaunch_cost_s)
+		 : launched_rate(curves, c, c->held, HORIZON_SLICES, c->restart_s, c->turn_cost_s);
 	if (r)
-		return worth_at(w, c, moved_rate(w->curves, c, r)) - inertia(w, c);
-	return fmin(worth_at(w, c, resumed_rate(w->curves, c)) - kept(w, c), 0) - inertia(w, c);
+		return worth_at(w, c, rate) - inertia;
+	return fmin(worth_at(w, c, rate) - kept, 0) - inertia;
 }
 
 double worth_lost(const struct worths *w, const struct curve *c, int r, int to, bool starts)
 {
-	double first_rank = served_rank(w, c, r, starts);
+	/* The first_rank at the end of its slice, if others have as much service then as now. */
+	double slice_end_s = curve_slice_end_s(w->curves, c, starts), later;
+	double more = curve_devices_at(w->curves, r) * fmax(slice_end_s - w->curves->in->now_s, 0);
+	double first_rank = !isnan(c->remaining_device_s)
+		? w->first_rank[c - w->curves->items]
+		: 0.5 + n_longer(w->all, w->n, lengths_effective_device_s(&w->lengths, c, more));
 	double rate = r == c->held ? kept_rate(w, c) : c->of[r];
 	double has = worth_ranked(w, c, first_rank, rate);
 	double inert = has - worth_ranked(w, c, first_rank, rate / RELAUNCH_GAIN);
 
-	if (to)
-		return has - worth_ranked(w, c, first_rank, restarted_rate(w->curves, c, to)) +
-		       inert;
-	return has -
-	       fmin(worth_ranked(w, c, first_rank, restarted_rate(w->curves, c, r)) - has, 0) +
-	       inert;
+	rate = launched_rate(w->curves, c, to ? to : r, HORIZON_SLICES, c->restart_s, c->restart_s);
+	later = worth_ranked(w, c, first_rank, rate);
+	return has - (to ? later : fmin(later - has, 0)) + inert;
 }

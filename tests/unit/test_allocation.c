@@ -71,6 +71,12 @@ static void try_all(struct problem *p, int job, int left)
 	}
 }
 
+/* With one kind, the devices of a job are their number. */
+static bool best(const struct allocation_job *jobs, int n_jobs, int n_devices, int *count)
+{
+	return allocation_best(jobs, n_jobs, &n_devices, 1, count, NULL);
+}
+
 static void test_ties(void)
 {
 	uint64_t random = 1;
@@ -83,7 +89,7 @@ static void test_ties(void)
 
 		draw_problem(&random, &p);
 		try_all(&p, 0, p.n_devices);
-		any = allocation_best(p.jobs, p.n_jobs, p.n_devices, count);
+		any = best(p.jobs, p.n_jobs, p.n_devices, count);
 		wrong += any != p.any || memcmp(count, p.best, sizeof(count)) != 0;
 		impossible += !any;
 	}
@@ -106,7 +112,7 @@ static void test_rounding(void)
 
 		for (int k = 0; k < 3; k++)
 			jobs[k] = (struct allocation_job){ 0, worth[order[i][k]] };
-		allocation_best(jobs, 3, 1, count);
+		best(jobs, 3, 1, count);
 		for (int k = 0; k < 3; k++)
 			is_int(count[k], order[i][k] == 2,
 			       "the device goes to the largest worth, wherever it stands");
@@ -115,7 +121,7 @@ static void test_rounding(void)
 	const struct allocation_job near[] = { { 0, pair }, { 0, single } };
 	int count[2];
 
-	allocation_best(near, 2, 2, count);
+	best(near, 2, 2, count);
 	ok(count[0] == 0 && count[1] == 1, "a last digit is no difference, and fewer devices win");
 }
 
@@ -127,19 +133,19 @@ static void test_extremes(void)
 	struct allocation_job jobs[] = { { 0, tiny }, { 0, huge } };
 	int count[2] = { 7, 7 };
 
-	ok(allocation_best(jobs, 2, 1, count) && !count[0] && count[1] == 1,
+	ok(best(jobs, 2, 1, count) && !count[0] && count[1] == 1,
 	   "a worth of 1e300 counts before 1e-300");
-	ok(allocation_best(jobs, 1, 1, count) && count[0] == 1,
+	ok(best(jobs, 1, 1, count) && count[0] == 1,
 	   "a worth of 1e-300 counts before nothing");
 	jobs[0].value = odd;
-	ok(allocation_best(jobs, 1, 1, count) && !count[0], "a worth of NaN gets no device");
+	ok(best(jobs, 1, 1, count) && !count[0], "a worth of NaN gets no device");
 	jobs[0].value = none;
-	ok(!allocation_best(jobs, 2, 1, count) && !count[0] && !count[1],
+	ok(!best(jobs, 2, 1, count) && !count[0] && !count[1],
 	   "no device is given where there is no solution");
 	jobs[0].value = jobs[1].value = zero;
-	ok(allocation_best(jobs, 2, 0, count) && !count[0] && !count[1],
+	ok(best(jobs, 2, 0, count) && !count[0] && !count[1],
 	   "no device is given where there is none");
-	ok(allocation_best(jobs, 0, 4, count), "no jobs are a problem with a solution");
+	ok(best(jobs, 0, 4, count), "no jobs are a problem with a solution");
 }
 
 /* More jobs than sums of 2^48 each leave room for (the sanitizers see the overflow). */
@@ -153,7 +159,7 @@ static void test_many(void)
 
 	for (int j = 0; j < MANY; j++)
 		jobs[j].value = j == 30000 ? most : usual;
-	allocation_best(jobs, MANY, 1, count);
+	best(jobs, MANY, 1, count);
 	for (int j = 0; j < MANY; j++)
 		given += count[j];
 	ok(given == 1 && count[30000] == 1,

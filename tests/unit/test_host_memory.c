@@ -271,16 +271,13 @@ static bool can_gain(struct problem *p, const int *at, const int *way)
 static double allocate(struct problem *p, int n_kinds, bool *fits, bool *gains)
 {
 	double values[SCHED_WAYS * JOBS * (DEVICES + 1)], sum = 0;
-	struct allocation_job jobs[JOBS];
 	struct curves curves = p->curves;
 	struct claims claims = claims_of_fixed(&curves);
 	int at[JOBS], way[JOBS], used = 0;
 
 	memcpy(values, p->values, sizeof(values));
-	for (int j = 0; j < JOBS; j++)
-		jobs[j] = (struct allocation_job){ .value = &values[(size_t)j * (DEVICES + 1)] };
 	curves.n_kinds = n_kinds;
-	memory_allocate(&curves, &claims, jobs, values, at, way);
+	memory_allocate(&curves, &claims, values, at, way);
 	for (int j = 0; j < JOBS; j++) {
 		used += at[j] ? memory_units_of(&curves, j, way[j], at[j]) : 0;
 		sum += *value_of(p->values, j, way[j], at[j]);

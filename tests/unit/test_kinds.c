@@ -93,7 +93,7 @@ static void test_search(void)
 		draw_problem(&random, &p, JOBS, 2 + case_below(&random, 2), 3);
 		memcpy(left, p.capacity, sizeof(left));
 		try_all(&p, 0, left, 0);
-		allocation_best_of_kinds(p.jobs, p.n_jobs, p.capacity, p.n_kinds, at, NULL);
+		allocation_best(p.jobs, p.n_jobs, p.capacity, p.n_kinds, at, NULL);
 		wrong += !(fabs(worth(&p, at) - p.best) < 1e-9);
 	}
 	is_int(wrong, 0, "3,000 small problems get the best of all allocations");
@@ -145,7 +145,7 @@ static void test_prices(void)
 						pow((i - 19 * k) * (1 + k * (j % 3)), 0.6) +
 						case_uniform(&random);
 			}
-		allocation_best_of_kinds(p.jobs, p.n_jobs, p.capacity, 3, at, &gap);
+		allocation_best(p.jobs, p.n_jobs, p.capacity, 3, at, &gap);
 		best = exact(&p);
 		found = worth(&p, at);
 		wrong += !(found <= best * (1 + 1e-9)) || !(best <= found * (1 + gap) + 1e-9);

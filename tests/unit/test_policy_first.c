@@ -113,7 +113,7 @@ static void test_fixed(const struct policy *policy)
 			   1, jobs, 0, 1, 0),
 	     policy == &policy_goodput || policy == &policy_las ? "not preemptible, keeps 1"
 								: "put first");
-	/* goodput expects that job 3 ends before job 1 does: backfill.h. */
+	/* goodput expects that job 3 ends before job 1 does: claims.h. */
 	if (policy != &policy_goodput)
 		CHECK(policy, "no job behind a job put first starts that would keep devices",
 		      2, wide, 0, 1, 0);

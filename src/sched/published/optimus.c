@@ -16,29 +16,23 @@
 #include <stdlib.h>
 
 #include "../claims.h"
-#include "../curve.h"
-#include "../reason_curve.h"
+#include "../reason.h"
 #include "pollux/mem.h"
 
 #define HINT_SLICES 12
-
-static double length_device_s(const struct curves *curves, const struct curve *c)
-{
-	if (!isnan(c->remaining_device_s))
-		return c->remaining_device_s;
-	return fmax(c->job->attained_service_device_s, 0) + HINT_SLICES * curves->slice_s;
-}
 
 /* The gain of the next larger number, *next; 0: no larger number may be given. */
 static double gain(const struct curves *curves, const struct claims *claims, int index, int count,
 		   int *next)
 {
 	const struct curve *c = &curves->items[index];
-	double length = length_device_s(curves, c);
+	double length = c->remaining_device_s;
 
 	*next = curve_next(curves, c, count);
 	if (!count || !*next || claims->items[index].kind == CLAIM_EXACT)
 		return 0;
+	if (isnan(length))
+		length = fmax(c->job->attained_service_device_s, 0) + HINT_SLICES * curves->slice_s;
 	return (length / c->of[count] - length / c->of[*next]) / (*next - count);
 }
 
@@ -96,15 +90,7 @@ static void decide_by_gain(const struct sched_input *in, struct sched_choice *ch
 	int *count = xcalloc((size_t)in->n_jobs, sizeof(*count));
 
 	give_rest(&curves, &claims, give_least(&curves, &claims, count), count);
-	for (int i = 0; i < in->n_jobs; i++) {
-		const struct curve *c = &curves.items[i];
-		struct sched_choice *choice = &choices[c->job - in->jobs];
-
-		*choice =
-			(struct sched_choice){ .replicas = count[i], .next_start_s = (double)NAN };
-		reason_add_choice(&curves, c, choice->replicas, "; earlier jobs have all",
-				     choice->reason);
-	}
+	reason_choices(&curves, count, "; earlier jobs have all", choices);
 	free(count);
 	claims_release(&claims);
 	curves_release(&curves);

@@ -23,55 +23,32 @@ int racks_width(const struct rack_cluster *c, enum distance within)
 	     : within == IN_RACK ? c->machines_per_rack : racks_machines(c);
 }
 
-static int sum_free(const struct rack_cluster *c, int first, int n)
-{
-	int sum = 0;
-
-	for (int m = first; m < first + n; m++)
-		sum += c->free[m];
-	return sum;
-}
-
-/* The machine of [first, first + n) with the most free GPUs, among those of which held has no GPU;
- * the first one of equals; -1: none. */
-static int emptiest(const struct rack_cluster *c, int first, int n, const int *held)
-{
-	int best = -1;
-
-	for (int m = first; m < first + n; m++)
-		if (!held[m] && c->free[m] && (best < 0 || c->free[m] > c->free[best]))
-			best = m;
-	return best;
-}
-
-/* Adds to held `gpus` free GPUs of the machines [first, first + n), which have enough. */
-static void take_free_gpus(const struct rack_cluster *c, int first, int n, int gpus, int *held)
-{
-	while (gpus > 0) {
-		int m = emptiest(c, first, n, held);
-
-		held[m] = gpus < c->free[m] ? gpus : c->free[m];
-		gpus -= held[m];
-	}
-}
-
 bool racks_find(const struct rack_cluster *c, enum distance within, int n, int *held)
 {
 	int width = racks_width(c, within), best = -1, best_free = 0;
 
 	memset(held, 0, (size_t)racks_machines(c) * sizeof(*held));
 	for (int first = 0; first < racks_machines(c); first += width) {
-		int free = sum_free(c, first, width);
+		int free = 0;
+
+		for (int m = first; m < first + width; m++)
+			free += c->free[m];
 
 		if (free >= n && (best < 0 || free < best_free)) {
 			best = first;
 			best_free = free;
 		}
 	}
-	if (best < 0)
-		return false;
-	take_free_gpus(c, best, width, n, held);
-	return true;
+	while (best >= 0 && n > 0) {
+		int most = -1;
+
+		for (int m = best; m < best + width; m++)
+			if (!held[m] && c->free[m] && (most < 0 || c->free[m] > c->free[most]))
+				most = m;
+		held[most] = n < c->free[most] ? n : c->free[most];
+		n -= held[most];
+	}
+	return best >= 0;
 }
 
 enum distance racks_distance(const struct rack_cluster *c, const int *held)

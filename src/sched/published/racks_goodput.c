@@ -57,19 +57,9 @@ static void set_lengths(const struct rack_state *s, struct rack_job *const *jobs
 	free(told);
 }
 
-static double bound_s(const struct rack_state *s, struct rack_job *const *jobs, int n)
-{
-	double gpus = 0;
-
-	for (int i = 0; i < n; i++)
-		gpus += jobs[i]->gpus;
-	return BOUND * s->lease_s
-	       * fmax(1, gpus / (racks_machines(&s->cluster) * s->cluster.gpus_per_machine));
-}
-
 void rack_goodput_prepare(struct rack_state *s, struct rack_job *const *jobs, int n)
 {
-	double most_s = bound_s(s, jobs, n);
+	double most_s, gpus = 0;
 	size_t machines = (size_t)racks_machines(&s->cluster);
 
 	if (!s->promised_s) {
@@ -77,6 +67,10 @@ void rack_goodput_prepare(struct rack_state *s, struct rack_job *const *jobs, in
 		s->reserved = xcalloc(machines, sizeof(*s->reserved));
 		s->open = xcalloc(machines, sizeof(*s->open));
 	}
+	for (int i = 0; i < n; i++)
+		gpus += jobs[i]->gpus;
+	gpus /= racks_machines(&s->cluster) * s->cluster.gpus_per_machine;
+	most_s = BOUND * s->lease_s * fmax(1, gpus);
 	for (size_t m = 0; m < machines; m++) {
 		s->promised_s[m] = s->now_s;
 		s->reserved[m] = false;
@@ -92,13 +86,6 @@ double rack_goodput_key(const struct rack_job *job)
 }
 
 /* --- the wait --- */
-
-/* True if the job ends sooner after wait_s on the nearer GPUs than now on these. */
-static bool wait_pays(const struct rack_job *j, enum distance now, enum distance better,
-		      double wait_s)
-{
-	return j->length_s / j->part[now] > wait_s + RESTART_S + j->length_s / j->part[better];
-}
 
 /* GPUs of the machines [first, first + n) that are free at a time. */
 static int free_at(const struct rack_state *s, int first, int n, double time_s)
@@ -154,12 +141,14 @@ static bool waits(struct rack_state *s, const struct rack_job *j, enum distance 
 {
 	for (enum distance better = IN_MACHINE; better < now; better++) {
 		int at = 0, width = racks_width(&s->cluster, better);
-		double time_s;
+		double time_s, later_s;
 
 		if (j->gpus > width * s->cluster.gpus_per_machine)
 			continue;
 		time_s = ready_within_s(s, width, j->gpus, &at);
-		if (!wait_pays(j, now, better, time_s - s->now_s))
+		/* The job's end from now on, if it waits. */
+		later_s = time_s - s->now_s + RESTART_S + j->length_s / j->part[better];
+		if (!(j->length_s / j->part[now] > later_s))
 			continue;
 		for (int m = at; m < at + width; m++)
 			s->promised_s[m] = time_s + s->lease_s;
@@ -179,9 +168,14 @@ static enum distance least_distance(const struct rack_state *s, const struct rac
 	return d;
 }
 
-/* Keeps the machines that are free first from all jobs that are asked later. */
-static void reserve_machines(struct rack_state *s, int first, int width, int gpus)
+/* Keeps machines for a job that waited too long, of the least distance at which it has room, from
+ * all jobs that are asked later: those that are free first. */
+static void reserve_for(struct rack_state *s, const struct rack_job *j)
 {
+	int width = racks_width(&s->cluster, least_distance(s, j)), first = 0, gpus = j->gpus;
+
+	if (!isfinite(ready_within_s(s, width, gpus, &first)))
+		return;
 	while (gpus > 0) {
 		int best = -1;
 		double best_s = HUGE_VAL;
@@ -201,29 +195,14 @@ static void reserve_machines(struct rack_state *s, int first, int width, int gpu
 	}
 }
 
-/* A job that waited too long gets GPUs of the least distance at which it has room. */
-static void reserve_for(struct rack_state *s, const struct rack_job *j)
-{
-	int width = racks_width(&s->cluster, least_distance(s, j)), at = 0;
-
-	if (isfinite(ready_within_s(s, width, j->gpus, &at)))
-		reserve_machines(s, at, width, j->gpus);
-}
-
-/* The cluster without the machines that are reserved. */
-static struct rack_cluster open_cluster(const struct rack_state *s)
+bool rack_goodput_offer(struct rack_state *s, const struct rack_job *j, int *held, double *alarm_s)
 {
 	struct rack_cluster open = s->cluster;
 
+	/* The machines that are reserved are left out. */
 	open.free = s->open;
 	for (int m = 0; m < racks_machines(&s->cluster); m++)
 		s->open[m] = s->reserved[m] ? 0 : s->cluster.free[m];
-	return open;
-}
-
-bool rack_goodput_offer(struct rack_state *s, const struct rack_job *j, int *held, double *alarm_s)
-{
-	struct rack_cluster open = open_cluster(s);
 
 	*alarm_s = HUGE_VAL;
 	for (enum distance d = IN_MACHINE; d < DISTANCES; d++) {

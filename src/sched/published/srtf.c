@@ -17,7 +17,7 @@
 
 #include "../claims.h"
 #include "../curve.h"
-#include "../reason_curve.h"
+#include "../reason.h"
 #include "pollux/mem.h"
 
 struct entry {
@@ -43,16 +43,6 @@ static int shorter(const void *a, const void *b)
 	if (x->runs != y->runs)
 		return x->runs ? -1 : 1;
 	return x->index - y->index;
-}
-
-static struct entry entry_of(const struct curves *curves, int index)
-{
-	const struct curve *c = &curves->items[index];
-	double device_s = isnan(c->remaining_device_s) ? fmax(c->job->attained_service_device_s, 0)
-						       : c->remaining_device_s;
-
-	return (struct entry){ .index = index, .runs = c->held > 0,
-			       .left_s = device_s / (c->least > 0 ? c->least : 1) };
 }
 
 static bool is_fixed(const struct queue *q, int index)
@@ -90,39 +80,29 @@ static void give_back(struct queue *q, int n)
 	}
 }
 
-static void give_more(struct queue *q, int index)
-{
-	const struct curve *c = &q->curves->items[index];
-	int next;
-
-	while ((next = curve_next(q->curves, c, q->count[index])) &&
-	       next - q->count[index] <= q->left && c->of[next] > c->of[q->count[index]])
-		give_replicas(q, index, next);
-}
-
 static void explain_choice(const struct queue *q, const struct entry *e, int line,
-			   struct sched_choice *choice)
+			   char *reason)
 {
 	const struct curve *c = &q->curves->items[e->index];
 
-	if (!choice->replicas && !c->least) {
-		reason_add_unfit(q->curves, c, choice->reason);
+	if (!q->count[e->index] && !c->least) {
+		reason_add_unfit(q->curves, c, reason);
 		return;
 	}
 	if (line) {
-		reason_add_ordinal(choice->reason, line);
-		reason_add_text(choice->reason, " in line; ");
-		reason_add_need(c, e->left_s * c->least, choice->reason);
-		reason_add_text(choice->reason, "; shorter jobs first");
+		reason_add_ordinal(reason, line);
+		reason_add_text(reason, " in line; ");
+		reason_add_need(c, e->left_s * c->least, reason);
+		reason_add_text(reason, "; shorter jobs first");
 		return;
 	}
-	reason_add_devices(choice->reason, choice->replicas);
+	reason_add_devices(reason, q->count[e->index]);
 	if (is_fixed(q, e->index))
-		reason_end_kept(choice->reason, c->job);
+		reason_end_kept(reason, c->job);
 	else if (isnan(c->remaining_device_s))
-		reason_add_text(choice->reason, "; what remains is not known: by service had");
+		reason_add_text(reason, "; what remains is not known: by service had");
 	else
-		reason_add_text(choice->reason, "; shortest remaining time first");
+		reason_add_text(reason, "; shortest remaining time first");
 }
 
 static void decide_by_remaining(const struct sched_input *in, struct sched_choice *choices)
@@ -136,8 +116,14 @@ static void decide_by_remaining(const struct sched_input *in, struct sched_choic
 	};
 	int line = 0;
 
-	for (int i = 0; i < in->n_jobs; i++)
-		q.entries[i] = entry_of(&curves, i);
+	for (int i = 0; i < in->n_jobs; i++) {
+		const struct curve *c = &curves.items[i];
+		double device_s = isnan(c->remaining_device_s)
+			? fmax(c->job->attained_service_device_s, 0) : c->remaining_device_s;
+
+		q.entries[i] = (struct entry){ .index = i, .runs = c->held > 0,
+					       .left_s = device_s / (c->least > 0 ? c->least : 1) };
+	}
 	qsort(q.entries, (size_t)in->n_jobs, sizeof(*q.entries), shorter);
 	give_least(&q, in->n_jobs);
 	give_back(&q, in->n_jobs);
@@ -145,12 +131,17 @@ static void decide_by_remaining(const struct sched_input *in, struct sched_choic
 		const struct entry *e = &q.entries[i];
 		const struct curve *c = &curves.items[e->index];
 		struct sched_choice *choice = &choices[c->job - in->jobs];
+		int count = q.count[e->index], next;
 
-		if (!e->runs && q.count[e->index] && !is_fixed(&q, e->index))
-			give_more(&q, e->index);
+		while (!e->runs && count && !is_fixed(&q, e->index) &&
+		       (next = curve_next(&curves, c, count)) && next - count <= q.left &&
+		       c->of[next] > c->of[count]) {
+			give_replicas(&q, e->index, next);
+			count = next;
+		}
 		*choice = (struct sched_choice){ .replicas = q.count[e->index],
 						 .next_start_s = (double)NAN };
-		explain_choice(&q, e, choice->replicas || !c->least ? 0 : ++line, choice);
+		explain_choice(&q, e, choice->replicas || !c->least ? 0 : ++line, choice->reason);
 	}
 	free(q.entries);
 	free(q.count);

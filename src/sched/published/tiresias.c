@@ -80,19 +80,6 @@ static void explain_choice(const struct sched_input *in, const struct entry *e, 
 			   TIRESIAS_QUEUE_DEVICE_S / 3600);
 }
 
-/* The devices that a job which is not preemptible keeps when devices went away: those that are
- * left, but never fewer than its least number. */
-static int shrunk(const struct entry *e, int left)
-{
-	int least = e->job->min_replicas > 1 ? e->job->min_replicas : 1;
-
-	if (e->queue != QUEUE_FIXED || e->demand <= left)
-		return e->demand;
-	if (left > e->job->max_replicas)
-		left = e->job->max_replicas;
-	return left > least ? left : least;
-}
-
 static void decide_by_queue(const struct sched_input *in, struct sched_choice *choices)
 {
 	struct entry *entries = xcalloc((size_t)in->n_jobs, sizeof(*entries));
@@ -104,9 +91,15 @@ static void decide_by_queue(const struct sched_input *in, struct sched_choice *c
 	for (int i = 0; i < in->n_jobs; i++) {
 		struct entry *e = &entries[i];
 		struct sched_choice *choice = &choices[e->index];
+		int least = e->job->min_replicas > 1 ? e->job->min_replicas : 1;
 		bool fits;
 
-		e->demand = shrunk(e, left);
+		/* A job that is not preemptible keeps what is left when devices went away, but
+		 * never fewer than its least number. */
+		if (e->queue == QUEUE_FIXED && e->demand > left) {
+			e->demand = left < e->job->max_replicas ? left : e->job->max_replicas;
+			e->demand = e->demand > least ? e->demand : least;
+		}
 		fits = e->demand <= left;
 		*choice = (struct sched_choice){ .replicas = fits ? e->demand : 0,
 						 .next_start_s = (double)NAN };
