@@ -197,32 +197,36 @@ static int by_place(const void *a, const void *b)
 	return x->index - y->index;
 }
 
-/* Averages the rows of all placements with the same numbers of nodes and GPUs. Returns the number
- * of points. */
-static int mean_points(struct row *rows, int n, struct grid_point *points)
-{
-	int n_points = 0;
+/* The points of a grid. */
+struct points {
+	struct grid_point *items;
+	int n;
+};
 
+/* Averages the rows of all placements with the same numbers of nodes and GPUs. */
+static void add_mean_points(struct row *rows, int n, struct points *points)
+{
 	qsort(rows, (size_t)n, sizeof(*rows), by_place);
 	for (int first = 0, i; first < n; first = i) {
-		struct grid_point *p = &points[n_points++];
+		struct grid_point p = { .at = { rows[first].nodes, rows[first].replicas,
+						rows[first].local_batch_size } };
 
-		*p = (struct grid_point){ .at = { rows[first].nodes, rows[first].replicas,
-						  rows[first].local_batch_size } };
 		for (i = first; i < n && rows[i].nodes == rows[first].nodes &&
 		     rows[i].replicas == rows[first].replicas &&
 		     !(rows[i].local_batch_size > rows[first].local_batch_size); i++) {
-			p->times.step_s += rows[i].times.step_s;
-			p->times.sync_s += rows[i].times.sync_s;
+			p.times.step_s += rows[i].times.step_s;
+			p.times.sync_s += rows[i].times.sync_s;
 		}
-		p->times.step_s /= i - first;
-		p->times.sync_s /= i - first;
+		p.times.step_s /= i - first;
+		p.times.sync_s /= i - first;
+		points->items = xgrow(points->items, points->n, sizeof(*points->items));
+		points->items[points->n++] = p;
 	}
-	return n_points;
 }
 
-static int read_wide(const struct csv *c, int row, struct grid_point *p, struct err *err)
+static int read_wide(const struct csv *c, int row, void *data, struct err *err)
 {
+	struct points *points = data;
 	int64_t nodes, replicas;
 	struct row r = { .nodes = 0 };
 
@@ -230,63 +234,36 @@ static int read_wide(const struct csv *c, int row, struct grid_point *p, struct 
 	    csv_whole(c, row, 1, (struct csv_range){ (double)nodes, 1e6 }, &replicas, err) ||
 	    read_times(c, row, 2, &r, err))
 		return -1;
-	*p = (struct grid_point){
+	points->items = xgrow(points->items, points->n, sizeof(*points->items));
+	points->items[points->n++] = (struct grid_point){
 		.at = { (double)nodes, (double)replicas, r.local_batch_size }, .times = r.times,
 	};
 	return 0;
 }
 
-static int read_scalability(const char *path, struct grid_point **points, int *n, struct err *err)
+static int make_grid(struct application *a, const char *directory, struct row *rows, int n_rows,
+		     struct err *err)
 {
 	static const char *const columns[] = {
 		"num_nodes", "num_replicas", "local_bsz", "step_time", "sync_time",
 	};
-	struct csv c;
+	struct points points = { NULL, 0 };
+	char *path = xasprintf("%s/scalability%s.csv", directory, a->kind);
 	int rc = 0;
 
-	if (access(path, F_OK) && errno == ENOENT)
-		return 0;
-	if (csv_read(&c, path, columns, 5, err))
-		return -1;
-	*points = xreallocarray(*points, (size_t)*n + (size_t)c.n_rows, sizeof(**points));
-	for (int i = 0; i < c.n_rows && rc == 0; i++)
-		rc = read_wide(&c, i, &(*points)[*n + i], err);
-	*n += c.n_rows;
-	csv_release(&c);
-	return rc;
-}
-
-static int make_grid(struct application *a, const char *directory, struct row *rows, int n_rows,
-		     struct err *err)
-{
-	struct grid_point *points = xcalloc((size_t)n_rows, sizeof(*points));
-	int n = mean_points(rows, n_rows, points), rc;
-	char *path = xasprintf("%s/scalability%s.csv", directory, a->kind);
-
-	rc = read_scalability(path, &points, &n, err);
-	for (int i = 0; i < n && rc == 0; i++) {
-		a->max_nodes = (int)fmax(a->max_nodes, points[i].at[0]);
-		a->max_replicas = (int)fmax(a->max_replicas, points[i].at[1]);
+	add_mean_points(rows, n_rows, &points);
+	if (access(path, F_OK) == 0 || errno != ENOENT)
+		rc = csv_rows(path, columns, 5, read_wide, &points, err);
+	for (int i = 0; i < points.n && rc == 0; i++) {
+		a->max_nodes = (int)fmax(a->max_nodes, points.items[i].at[0]);
+		a->max_replicas = (int)fmax(a->max_replicas, points.items[i].at[1]);
 	}
 	if (rc)
-		free(points);
-	else if ((rc = grid_init(&a->grid, points, n, err)))
+		free(points.items);
+	else if ((rc = grid_init(&a->grid, points.items, points.n, err)))
 		err_prefix(err, "%s", path);
 	free(path);
 	return rc;
-}
-
-static void set_local_limits(struct application *a, const struct row *rows, int n)
-{
-	a->min_local_batch_size = INT64_MAX;
-	for (int i = 0; i < n; i++) {
-		int64_t m = (int64_t)rows[i].local_batch_size;
-
-		if (m < a->min_local_batch_size)
-			a->min_local_batch_size = m;
-		if (m > a->max_local_batch_size)
-			a->max_local_batch_size = m;
-	}
 }
 
 static int read_times_files(struct application *a, const char *directory, struct err *err)
@@ -307,7 +284,15 @@ static int read_times_files(struct application *a, const char *directory, struct
 	if (rc == 0)
 		rc = group_placements(a, &c, rows, err);
 	if (rc == 0) {
-		set_local_limits(a, rows, c.n_rows);
+		a->min_local_batch_size = INT64_MAX;
+		for (int i = 0; i < c.n_rows; i++) {
+			int64_t m = (int64_t)rows[i].local_batch_size;
+
+			if (m < a->min_local_batch_size)
+				a->min_local_batch_size = m;
+			if (m > a->max_local_batch_size)
+				a->max_local_batch_size = m;
+		}
 		rc = make_grid(a, directory, rows, c.n_rows, err);
 	}
 	free(rows);
@@ -316,23 +301,6 @@ static int read_times_files(struct application *a, const char *directory, struct
 }
 
 /* --- all --- */
-
-static void set_exceptions(struct application *a)
-{
-	for (size_t i = 0; i < sizeof(exceptions) / sizeof(exceptions[0]); i++) {
-		const struct exception *e = &exceptions[i];
-
-		if (strcmp(e->name, a->name) != 0 || (e->kind && strcmp(e->kind, a->kind) != 0))
-			continue;
-		if (e->fixed) {
-			a->fixed_batch_size = a->max_batch_size;
-			a->max_replicas = 1;
-		}
-		if (e->max_local_batch_size && e->max_local_batch_size >= a->min_local_batch_size &&
-		    e->max_local_batch_size < a->max_local_batch_size)
-			a->max_local_batch_size = e->max_local_batch_size;
-	}
-}
 
 static int read_kind(struct application *a, const char *directory, const char *name,
 		     const char *kind, struct err *err)
@@ -351,9 +319,20 @@ static int read_kind(struct application *a, const char *directory, const char *n
 		rc = err_set(err, EX_DATAERR,
 			     "'%s': no local_bsz up to the largest validated batch size %lld", path,
 			     (long long)a->max_batch_size);
-	if (rc == 0)
-		set_exceptions(a);
-	else
+	for (size_t i = 0; rc == 0 && i < sizeof(exceptions) / sizeof(exceptions[0]); i++) {
+		const struct exception *e = &exceptions[i];
+
+		if (strcmp(e->name, name) != 0 || (e->kind && strcmp(e->kind, kind) != 0))
+			continue;
+		if (e->fixed) {
+			a->fixed_batch_size = a->max_batch_size;
+			a->max_replicas = 1;
+		}
+		if (e->max_local_batch_size && e->max_local_batch_size >= a->min_local_batch_size &&
+		    e->max_local_batch_size < a->max_local_batch_size)
+			a->max_local_batch_size = e->max_local_batch_size;
+	}
+	if (rc)
 		application_release(a);
 	return rc;
 }
@@ -407,23 +386,17 @@ const struct placement_times *application_placement(const struct application *a,
 		       compare_digits);
 }
 
-static bool covers_on_node(const struct application *a, int replicas)
-{
-	char digits[PLACEMENT_DIGITS + 1];
-	struct times times;
-
-	if (placement_digits(&replicas, 1, digits, sizeof(digits)) &&
-	    application_placement(a, digits))
-		return true;
-	return grid_find(&a->grid, 1, replicas, (double)a->min_local_batch_size, &times) ||
-	       grid_find(&a->grid, 1, replicas, (double)a->max_local_batch_size, &times);
-}
-
 int application_most_on_node(const struct application *a, int wanted)
 {
-	int covered = 0;
+	for (int n = 1; n <= wanted; n++) {
+		char digits[PLACEMENT_DIGITS + 1];
+		struct times times;
 
-	while (covered < wanted && covers_on_node(a, covered + 1))
-		covered++;
-	return covered;
+		if (!(placement_digits(&n, 1, digits, sizeof(digits)) &&
+		      application_placement(a, digits)) &&
+		    !grid_find(&a->grid, 1, n, (double)a->min_local_batch_size, &times) &&
+		    !grid_find(&a->grid, 1, n, (double)a->max_local_batch_size, &times))
+			return n - 1;
+	}
+	return wanted > 0 ? wanted : 0;
 }

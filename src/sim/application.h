@@ -39,6 +39,10 @@ struct csv {
 
 int csv_read(struct csv *c, const char *path, const char *const *columns, int n_columns,
 	     struct err *err);
+/* Reads a file, and calls row for each of its rows, until one fails. */
+typedef int csv_row(const struct csv *c, int row, void *data, struct err *err);
+int csv_rows(const char *path, const char *const *columns, int n_columns, csv_row *row,
+	     void *data, struct err *err);
 void csv_release(struct csv *c);
 /* The name of the file without its folder and without ".csv"; to be freed. */
 char *csv_base_name(const char *path);
@@ -105,7 +109,7 @@ void placement_canonical(const char *digits, char *out);
  * a node. */
 bool placement_digits(const int *gpus, int n, char *out, int size);
 
-/* --- times by nodes, replicas and local batch size: grid.c --- */
+/* --- times by nodes, replicas and local batch size: ground_truth.c --- */
 
 /* The time of an update of one pass. */
 struct times {
@@ -209,16 +213,6 @@ int application_most_on_node(const struct application *a, int wanted);
 static inline const struct application *application_on(const struct application *a, int kind)
 {
 	return kind ? &a->others[kind - 1] : a;
-}
-
-static inline const struct application *sim_profiles_at(const struct sim_profiles *p, int index)
-{
-	return &p->items[index];
-}
-
-static inline int sim_profiles_index(const struct sim_profiles *p, const struct application *a)
-{
-	return (int)(a - p->items);
 }
 
 /* --- the truth --- */

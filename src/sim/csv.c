@@ -20,7 +20,6 @@
 
 /* The position of the reader. */
 struct cursor {
-	const char *path;
 	char *next;		/* the next line */
 	int line;
 	char *cells[COLUMNS_MAX];
@@ -47,49 +46,33 @@ static int set_line_error(const char *path, int line, struct err *err, const cha
 
 /* --- the file --- */
 
-/* Reads to the end, or to BYTES_MAX + 1 bytes. */
-static int read_all(struct csv *c, int fd, size_t room, size_t *length)
+/* Reads to the end, or to BYTES_MAX + 1 bytes. The length of a pipe is not known beforehand. */
+static int load_file(struct csv *c, size_t *length, struct err *err)
 {
+	int fd = file_open_input(c->path), why = 0;
+	size_t room = FIRST_BYTES;
+	struct stat st;
 	ssize_t n = 1;
 
+	if (fd < 0)
+		return cannot_read(c->path, err);
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size < BYTES_MAX)
+		room += (size_t)st.st_size;
 	c->data = xmalloc(room + 1);
-	for (*length = 0; n && *length <= BYTES_MAX; *length += n > 0 ? (size_t)n : 0) {
+	for (*length = 0; n && !why && *length <= BYTES_MAX; *length += n > 0 ? (size_t)n : 0) {
 		if (*length == room) {
 			room *= 2;
 			c->data = xreallocarray(c->data, room + 1, 1);
 		}
 		n = read(fd, c->data + *length, room - *length);
-		if (n < 0 && errno != EINTR)
-			return -1;
+		why = n < 0 && errno != EINTR ? errno : 0;
 	}
 	c->data[*length] = '\0';
-	return 0;
-}
-
-/* Reads an open file. The length of a pipe is not known beforehand. */
-static int load_open(struct csv *c, int fd, size_t *length, struct err *err)
-{
-	struct stat st;
-	size_t room = FIRST_BYTES;
-
-	if (fstat(fd, &st))
-		return cannot_read(c->path, err);
-	if (S_ISREG(st.st_mode) && st.st_size < BYTES_MAX)
-		room += (size_t)st.st_size;
-	if (read_all(c, fd, room, length))
+	close(fd);
+	errno = why;
+	if (why)
 		return cannot_read(c->path, err);
 	return *length > BYTES_MAX ? set_line_error(c->path, 1, err, "larger than 1 GiB") : 0;
-}
-
-static int load_file(struct csv *c, size_t *length, struct err *err)
-{
-	int fd = file_open_input(c->path), rc;
-
-	if (fd < 0)
-		return cannot_read(c->path, err);
-	rc = load_open(c, fd, length, err);
-	close(fd);
-	return rc;
 }
 
 static int count_newlines(const char *data)
@@ -106,7 +89,7 @@ static int count_newlines(const char *data)
 /* --- a line --- */
 
 /* Cuts the next line at its commas. */
-static int next_line(struct cursor *at, struct err *err)
+static int next_line(const char *path, struct cursor *at, struct err *err)
 {
 	char *line = at->next, *end = line + strcspn(line, "\n"), *cell;
 
@@ -117,12 +100,12 @@ static int next_line(struct cursor *at, struct err *err)
 	if (end > line && end[-1] == '\r')
 		end[-1] = '\0';
 	if (!*line)
-		return set_line_error(at->path, at->line, err, "a blank line");
+		return set_line_error(path, at->line, err, "a blank line");
 	if (strchr(line, '"'))
-		return set_line_error(at->path, at->line, err, "quotes are not understood");
+		return set_line_error(path, at->line, err, "quotes are not understood");
 	while ((cell = strsep(&line, ","))) {
 		if (at->n == COLUMNS_MAX)
-			return set_line_error(at->path, at->line, err, "more than %d columns",
+			return set_line_error(path, at->line, err, "more than %d columns",
 					      COLUMNS_MAX);
 		at->cells[at->n++] = cell;
 	}
@@ -158,12 +141,12 @@ static int find_columns(const struct csv *c, const struct cursor *at, int *where
 			if (!is_name(at->cells[i], c->columns[k]))
 				continue;
 			if (where[k] >= 0)
-				return set_line_error(at->path, 1, err, "two columns '%.*s'",
+				return set_line_error(c->path, 1, err, "two columns '%.*s'",
 						      first_name(c->columns[k]), c->columns[k]);
 			where[k] = i;
 		}
 		if (where[k] < 0)
-			return set_line_error(at->path, 1, err, "no column '%.*s' in the heading",
+			return set_line_error(c->path, 1, err, "no column '%.*s' in the heading",
 					      first_name(c->columns[k]), c->columns[k]);
 	}
 	return 0;
@@ -176,10 +159,10 @@ static int read_rows(struct csv *c, struct cursor *at, const int *where, struct 
 	c->cells = xcalloc(((size_t)count_newlines(at->next) + 1) * (size_t)c->n_columns,
 			   sizeof(*c->cells));
 	while (at->next[strspn(at->next, "\r\n")]) {
-		if (next_line(at, err))
+		if (next_line(c->path, at, err))
 			return -1;
 		if (at->n != width)
-			return set_line_error(at->path, at->line, err,
+			return set_line_error(c->path, at->line, err,
 					      "%d cell%s below a heading of %d",
 					      at->n, at->n == 1 ? "" : "s", width);
 		for (int k = 0; k < c->n_columns; k++)
@@ -187,38 +170,48 @@ static int read_rows(struct csv *c, struct cursor *at, const int *where, struct 
 		c->n_rows++;
 	}
 	if (c->n_rows == 0)
-		return set_line_error(at->path, 1, err, "no rows below the heading");
+		return set_line_error(c->path, 1, err, "no rows below the heading");
 	return 0;
-}
-
-static int parse_table(struct csv *c, size_t length, struct err *err)
-{
-	struct cursor at = { .path = c->path, .next = c->data };
-	int where[COLUMNS_MAX] = { 0 };
-
-	if (length == 0)
-		return set_line_error(c->path, 1, err,
-				      "an empty file; it should begin with a heading");
-	if (strlen(c->data) != length)
-		return set_line_error(c->path, 1 + count_newlines(c->data), err,
-				      "a zero byte: this is not text");
-	if (strncmp(c->data, "\xef\xbb\xbf", 3) == 0)
-		at.next += 3;
-	if (next_line(&at, err) || find_columns(c, &at, where, err))
-		return -1;
-	return read_rows(c, &at, where, err);
 }
 
 int csv_read(struct csv *c, const char *path, const char *const *columns, int n_columns,
 	     struct err *err)
 {
+	struct cursor at = { .line = 0 };
 	size_t length = 0;
+	int rc;
 
 	*c = (struct csv){ .path = xstrdup(path), .columns = columns, .n_columns = n_columns };
-	if (load_file(c, &length, err) == 0 && parse_table(c, length, err) == 0)
-		return 0;
-	csv_release(c);
-	return -1;
+	rc = load_file(c, &length, err);
+	if (rc == 0 && length == 0)
+		rc = set_line_error(path, 1, err, "an empty file; it should begin with a heading");
+	if (rc == 0 && strlen(c->data) != length)
+		rc = set_line_error(path, 1 + count_newlines(c->data), err,
+				    "a zero byte: this is not text");
+	if (rc == 0) {
+		int where[COLUMNS_MAX] = { 0 };
+
+		at.next = c->data + (strncmp(c->data, "\xef\xbb\xbf", 3) == 0 ? 3 : 0);
+		rc = next_line(path, &at, err) || find_columns(c, &at, where, err) ||
+		     read_rows(c, &at, where, err) ? -1 : 0;
+	}
+	if (rc)
+		csv_release(c);
+	return rc;
+}
+
+int csv_rows(const char *path, const char *const *columns, int n_columns, csv_row *row,
+	     void *data, struct err *err)
+{
+	struct csv c;
+	int rc = csv_read(&c, path, columns, n_columns, err);
+
+	if (rc)
+		return -1;
+	for (int i = 0; i < c.n_rows && rc == 0; i++)
+		rc = row(&c, i, data, err);
+	csv_release(&c);
+	return rc;
 }
 
 void csv_release(struct csv *c)
@@ -252,13 +245,6 @@ int csv_complain(const struct csv *c, int row, struct err *err, const char *form
 	return set_line_error(c->path, csv_line(row), err, "%s", text);
 }
 
-static int complain_of(const struct csv *c, int row, int column, const char *wanted,
-		       struct err *err)
-{
-	return csv_complain(c, row, err, "%s '%.60s' is not %s", c->columns[column],
-			    csv_cell(c, row, column), wanted);
-}
-
 static int check_range(const struct csv *c, int row, int column, struct csv_range range,
 		       double value, struct err *err)
 {
@@ -272,7 +258,8 @@ int csv_number(const struct csv *c, int row, int column, struct csv_range range,
 	       struct err *err)
 {
 	if (number_parse(csv_cell(c, row, column), value))
-		return complain_of(c, row, column, "a number", err);
+		return csv_complain(c, row, err, "%s '%.60s' is not a number", c->columns[column],
+				    csv_cell(c, row, column));
 	return check_range(c, row, column, range, *value, err);
 }
 
@@ -280,7 +267,8 @@ int csv_whole(const struct csv *c, int row, int column, struct csv_range range, 
 	      struct err *err)
 {
 	if (number_parse_int(csv_cell(c, row, column), value))
-		return complain_of(c, row, column, "a whole number", err);
+		return csv_complain(c, row, err, "%s '%.60s' is not a whole number",
+				    c->columns[column], csv_cell(c, row, column));
 	return check_range(c, row, column, range, (double)*value, err);
 }
 

@@ -137,11 +137,6 @@ static void find_interference(const struct sim *s)
 	free(distributed);
 }
 
-static double part_at(int k)
-{
-	return k ? (k - 0.5) / (SIM_ENDS - 1) : 0;
-}
-
 /* True if the job has done the part of its work at which its end is to be told next. */
 static bool is_due(struct sim_job *job)
 {
@@ -153,35 +148,16 @@ static bool is_due(struct sim_job *job)
 		for (int k = 0; k < SIM_ENDS; k++)
 			job->ends[k].time_s = (double)NAN;
 	}
-	while (t->n_ends < SIM_ENDS && t->progress >= part_at(t->n_ends) * job_end(job))
+	/* The first end is told at once, the others at 5 %, 15 %, ... of the work. */
+	while (t->n_ends < SIM_ENDS && t->progress >= job_end(job) *
+	       (t->n_ends ? (t->n_ends - 0.5) / (SIM_ENDS - 1) : 0))
 		t->n_ends++;
 	return t->n_ends > before;
 }
 
-static void set_end(const struct sim *s, struct sim_job *job, const struct job_ends *told)
-{
-	const struct training *t = job->own;
-
-	job->ends[t->n_ends - 1] = (struct sim_end){
-		.part = t->progress / job_end(job), .time_s = s->now_s,
-		.from_s = s->now_s + told->from_s, .middle_s = s->now_s + told->middle_s,
-		.to_s = s->now_s + told->to_s,
-	};
-}
-
-static struct ends_stream stream_of(const struct sim *s)
-{
-	double newest[ENDS_NEWEST];
-	int n = 0;
-
-	for (int i = s->n_submitted - 1; i >= 0 && n < ENDS_NEWEST; i--)
-		newest[n++] = s->workload->jobs[i].submit_s;
-	return ends_stream_of(newest, n, s->now_s);
-}
-
 /* Tells, by ends.h, the ends of the jobs that have got so far, to be compared with when they did
  * end. */
-static int tell_ends(struct sim *s, struct err *err)
+static int tell_ends(struct sim *s)
 {
 	size_t n = (size_t)s->n_active;
 	bool *due = xcalloc(n, sizeof(*due)), any = false;
@@ -192,15 +168,28 @@ static int tell_ends(struct sim *s, struct err *err)
 	for (size_t i = 0; i < n; i++)
 		any |= due[i] = is_due(s->active[i]);
 	for (size_t i = 0; any && rc == 0 && i < n; i++)
-		rc = sim_tell(s, s->active[i], &told[i], err);
+		rc = sim_tell(s, s->active[i], &told[i]);
 	if (any && rc == 0) {
 		struct sched_input in = sim_input(s, told);
-		struct ends_stream stream = stream_of(s);
+		double newest[ENDS_NEWEST];
+		struct ends_stream stream;
+		int n_newest = 0;
 
+		for (int i = s->n_submitted - 1; i >= 0 && n_newest < ENDS_NEWEST; i--)
+			newest[n_newest++] = s->workload->jobs[i].submit_s;
+		stream = ends_stream_of(newest, n_newest, s->now_s);
 		ends_of(&in, &stream, due, ends);
-		for (size_t i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++) {
+			const struct training *t = s->active[i]->own;
+
 			if (due[i])
-				set_end(s, s->active[i], &ends[i]);
+				s->active[i]->ends[t->n_ends - 1] = (struct sim_end){
+					.part = t->progress / job_end(s->active[i]),
+					.time_s = s->now_s, .from_s = s->now_s + ends[i].from_s,
+					.middle_s = s->now_s + ends[i].middle_s,
+					.to_s = s->now_s + ends[i].to_s,
+				};
+		}
 	}
 	free(due);
 	free(told);
@@ -208,10 +197,10 @@ static int tell_ends(struct sim *s, struct err *err)
 	return rc;
 }
 
-static int after_decision(struct sim *s, struct err *err)
+static int after_decision(struct sim *s)
 {
 	find_interference(s);
-	return s->options->ends ? tell_ends(s, err) : 0;
+	return s->options->ends ? tell_ends(s) : 0;
 }
 
 /* --- before the first decision --- */
@@ -219,7 +208,7 @@ static int after_decision(struct sim *s, struct err *err)
 static void add_kind(struct sim *s, const char *name, int nodes, int gpus_per_node)
 {
 	int k = s->n_kinds, n_gpus = nodes * gpus_per_node;
-	struct measured *m = measured_of(s);
+	struct measured *m = s->own;
 
 	sim_add_kind(s, name, nodes, gpus_per_node);
 	m->places[k] = xcalloc((size_t)n_gpus, sizeof(*m->places[k]));
@@ -228,22 +217,10 @@ static void add_kind(struct sim *s, const char *name, int nodes, int gpus_per_no
 			m->places[k][m->n_places[k]++] = place_packed(r, gpus_per_node);
 }
 
-static void init_agent(const struct sim *s, struct agent *agent, const struct application *a,
-		       int kind)
-{
-	const struct measured *m = measured_of(s);
-
-	agent_init(agent, application_on(a, kind));
-	if (!m->manner.residuals)
-		return;
-	agent->places = m->places[kind];
-	agent->n_places = m->n_places[kind];
-}
-
 static void add_agents(const struct sim *s, const struct sim_profiles *profiles)
 {
 	const struct sim_options *o = s->options;
-	struct measured *m = measured_of(s);
+	struct measured *m = s->own;
 	bool own = o->knowledge == SIM_KNOWLEDGE_NONE;
 
 	if (!o->policy->models_goodput ||
@@ -251,13 +228,19 @@ static void add_agents(const struct sim *s, const struct sim_profiles *profiles)
 		return;
 	m->n_agents = (own ? s->workload->n_jobs : profiles->count) * s->n_kinds;
 	m->agents = xcalloc((size_t)m->n_agents, sizeof(*m->agents));
-	for (int i = 0; i < m->n_agents; i++)
-		init_agent(s, &m->agents[i],
-			   own ? s->jobs[i / s->n_kinds].spec->application
-			       : sim_profiles_at(profiles, i / s->n_kinds), i % s->n_kinds);
+	for (int i = 0; i < m->n_agents; i++) {
+		int kind = i % s->n_kinds;
+
+		agent_init(&m->agents[i],
+			   application_on(own ? s->jobs[i / s->n_kinds].spec->application
+					      : &profiles->items[i / s->n_kinds], kind));
+		if (m->manner.residuals) {
+			m->agents[i].places = m->places[kind];
+			m->agents[i].n_places = m->n_places[kind];
+		}
+	}
 	for (int i = 0; i < s->workload->n_jobs; i++) {
-		int index = own ? i : sim_profiles_index(profiles,
-							 s->jobs[i].spec->application);
+		int index = own ? i : (int)(s->jobs[i].spec->application - profiles->items);
 		struct agent *agent = &m->agents[(size_t)index * (size_t)s->n_kinds];
 
 		m->trainings[i].agent = agent;
@@ -267,44 +250,39 @@ static void add_agents(const struct sim *s, const struct sim_profiles *profiles)
 	}
 }
 
-/* Fails before the simulation begins if the profiles lack GPUs of one node that a policy may give
- * the job. */
-static int check_node(const struct sim *s, const struct sim_workload_job *job, int kind,
-		      struct err *err)
+static int check_workload(const struct sim *s)
 {
-	const struct application *a = application_on(job->application, kind);
-	int node = s->kinds[kind].gpus_per_node, n_gpus = s->kinds[kind].n_gpus;
-	int most = measured_of(s)->manner.owners_replicas ? job->replicas : a->max_replicas;
-	int wanted = most < node ? most : node, covered;
-
-	if (wanted > n_gpus)
-		wanted = n_gpus;
-	covered = application_most_on_node(a, wanted);
-	if (covered >= wanted)
-		return 0;
-	return err_set(err, EX_DATAERR,
-		       "nodes of %d GPUs: of one node, '%s/placements%s.csv' covers %d", node,
-		       a->directory, a->kind, covered);
-}
-
-static int check_workload(const struct sim *s, struct err *err)
-{
+	bool owners = measured_of(s)->manner.owners_replicas;
 	int most = 0;
 
 	for (int k = 0; k < s->n_kinds; k++)
 		most = s->kinds[k].n_gpus > most ? s->kinds[k].n_gpus : most;
-	for (int i = 0; measured_of(s)->manner.owners_replicas && i < s->workload->n_jobs; i++) {
+	for (int i = 0; owners && i < s->workload->n_jobs; i++) {
 		const struct sim_workload_job *job = &s->workload->jobs[i];
 
 		if (job->replicas > most)
-			return err_set(err, EX_UNAVAILABLE,
+			return err_set(s->err, EX_UNAVAILABLE,
 				       "job '%s' of '%s' asks for %d GPUs; there are %d%s",
 				       job->name, s->workload->name, job->replicas, most,
 				       s->n_kinds > 1 ? " of one kind" : "");
 	}
-	for (int i = 0; i < s->workload->n_jobs * s->n_kinds; i++)
-		if (check_node(s, &s->workload->jobs[i / s->n_kinds], i % s->n_kinds, err))
-			return -1;
+	/* Fails before the simulation begins if the profiles lack GPUs of one node that a policy
+	 * may give the job. */
+	for (int i = 0; i < s->workload->n_jobs * s->n_kinds; i++) {
+		const struct sim_workload_job *job = &s->workload->jobs[i / s->n_kinds];
+		const struct gpu_kind *kind = &s->kinds[i % s->n_kinds];
+		const struct application *a = application_on(job->application, i % s->n_kinds);
+		int wanted = owners ? job->replicas : a->max_replicas, covered;
+
+		wanted = wanted < kind->gpus_per_node ? wanted : kind->gpus_per_node;
+		wanted = wanted < kind->n_gpus ? wanted : kind->n_gpus;
+		covered = application_most_on_node(a, wanted);
+		if (covered < wanted)
+			return err_set(s->err, EX_DATAERR,
+				       "nodes of %d GPUs: of one node, '%s/placements%s.csv' "
+				       "covers %d", kind->gpus_per_node, a->directory, a->kind,
+				       covered);
+	}
 	return 0;
 }
 
@@ -336,7 +314,7 @@ int simulate(const struct sim_options *o, const struct sim_profiles *profiles,
 	struct sim s;
 	int rc;
 
-	sim_init(&s, &world, o, workload);
+	sim_init(&s, &world, o, workload, err);
 	s.own = &m;
 	s.any_number = m.manner.owners_batch || !o->policy->models_goodput;
 	s.stops_at_events = s.decides_on_arrival = s.decides_on_end = o->events;
@@ -349,9 +327,9 @@ int simulate(const struct sim_options *o, const struct sim_profiles *profiles,
 		add_kind(&s, o->kinds[k].name, o->kinds[k].nodes, o->kinds[k].gpus_per_node);
 	add_agents(&s, profiles);
 	*result = (struct sim_result){ 0 };
-	rc = check_workload(&s, err);
+	rc = check_workload(&s);
 	if (rc == 0)
-		rc = sim_run(&s, progress, result, err);
+		rc = sim_run(&s, progress, result);
 	sim_release(&s);
 	release_measured(&m, workload->n_jobs);
 	return rc;

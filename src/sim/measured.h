@@ -102,11 +102,6 @@ static inline struct measured *measured_of(const struct sim *s)
 	return s->own;
 }
 
-static inline struct training *training_of(const struct sim_job *job)
-{
-	return job->own;
-}
-
 /* The job's application on its kind of GPU. */
 static inline const struct application *job_application(const struct sim_job *job)
 {
@@ -132,17 +127,15 @@ static inline double job_end(const struct sim_job *job)
 }
 
 /* --- measured_run.c --- */
-int training_event(struct sim *s, struct sim_job *job, struct moment *event, struct err *err);
-int training_run(struct sim *s, struct sim_job *job, double start_s, double interval_s,
-		 struct err *err);
+int training_event(struct sim *s, struct sim_job *job, struct moment *event);
+int training_run(struct sim *s, struct sim_job *job, double start_s, double interval_s);
 void training_launch(struct sim *s, struct sim_job *job);
 /* The time that a job would take alone on this many GPUs, which may be a fraction. */
-int training_alone(struct sim *s, const struct sim_job *job, double gpus, double *seconds,
-		   struct err *err);
+int training_alone(struct sim *s, const struct sim_job *job, double gpus, double *seconds);
 
 /* --- measured_told.c --- */
 /* Fills in the policy's input for the job. */
-int training_tell(struct sim *s, struct sim_job *job, struct sched_job *told, struct err *err);
+int training_tell(struct sim *s, struct sim_job *job, struct sched_job *told);
 /* Samples a second on one GPU of a kind at the largest local batch, by the profiles. */
 double job_speed_on(const struct sim_job *job, int kind);
 struct configuration job_best_sizes(struct sim *s, struct sim_job *job);

@@ -38,17 +38,6 @@ static void add_seen(struct agent *a, struct throughput_place place, int64_t loc
 	a->stale = true;
 }
 
-static void agent_observe(struct agent *a, struct throughput_place place, int64_t local_batch_size,
-			  struct times times)
-{
-	for (int i = a->n - 1; i >= 0; i--)
-		if (a->seen[i].configuration.nodes == place.nodes &&
-		    a->seen[i].configuration.replicas == place.replicas &&
-		    a->seen[i].configuration.local_batch_size == local_batch_size)
-			return;
-	add_seen(a, place, local_batch_size, times);
-}
-
 static void set_params(struct agent *a, struct throughput_params params)
 {
 	a->params = params;
@@ -123,16 +112,16 @@ static double batch_of(const struct sim_job *job)
 	return (double)configuration_batch_size(&t->configuration);
 }
 
-static int set_times(struct sim *s, struct sim_job *job, struct err *err)
+static int set_times(struct sim *s, struct sim_job *job)
 {
 	struct training *t = job->own;
-	const struct application *a = job_application(job);
+	const struct application *a = application_on(job->spec->application, job->kind);
+	struct measured *m = s->own;
 
-	if (truth_times(&measured_of(s)->truth, &t->place, t->configuration.local_batch_size,
-			&t->times, err))
-		return err_prefix(err, "job '%s'", job->spec->name);
+	if (truth_times(&m->truth, &t->place, t->configuration.local_batch_size, &t->times, s->err))
+		return err_prefix(s->err, "job '%s'", job->spec->name);
 	if (!sizes_are_validated(a, &t->configuration))
-		return err_set(err, EX_DATAERR,
+		return err_set(s->err, EX_DATAERR,
 			       "job '%s': '%s' was not validated at a batch size of %.0f",
 			       job->spec->name, a->name, batch_of(job));
 	return 0;
@@ -141,6 +130,9 @@ static int set_times(struct sim *s, struct sim_job *job, struct err *err)
 static void observe(struct sim *s, struct sim_job *job, struct gradients g)
 {
 	struct training *t = job->own;
+	struct throughput_place place = place_of_job(job);
+	int64_t local = t->configuration.local_batch_size;
+	struct agent *a;
 
 	/* Where the clock stops at events, the first measurement calls for a decision. */
 	s->due |= s->stops_at_events && !t->has_run;
@@ -148,9 +140,14 @@ static void observe(struct sim *s, struct sim_job *job, struct gradients g)
 	t->gradients = g;
 	if (!t->agent || s->options->knowledge == SIM_KNOWLEDGE_FULL)
 		return;
-	agent_observe(&t->agent[job->kind], place_of_job(job),
-		      t->configuration.local_batch_size, t->times);
+	a = &t->agent[job->kind];
 	t->agent->gradients[t->epoch] = g;
+	for (int i = a->n - 1; i >= 0; i--)
+		if (a->seen[i].configuration.nodes == place.nodes &&
+		    a->seen[i].configuration.replicas == place.replicas &&
+		    a->seen[i].configuration.local_batch_size == local)
+			return;
+	add_seen(a, place, local, t->times);
 }
 
 static void update_sizes(struct sim *s, struct sim_job *job)
@@ -197,7 +194,7 @@ static double advance_job(struct sim *s, struct sim_job *job, double at_s, doubl
 
 /* The job is at the end of an epoch, to the second, or, before its first update, has been measured;
  * at the soonest in a second. */
-int training_event(struct sim *s, struct sim_job *job, struct moment *event, struct err *err)
+int training_event(struct sim *s, struct sim_job *job, struct moment *event)
 {
 	struct training *t = job->own;
 	const struct application *a = job->spec->application;
@@ -205,7 +202,7 @@ int training_event(struct sim *s, struct sim_job *job, struct moment *event, str
 
 	if (!job->placement.replicas)
 		return 0;
-	if (set_times(s, job, err))
+	if (set_times(s, job))
 		return -1;
 	seconds /= progress_rate(s, job, truth_gradients(a, batch_of(job), t->epoch));
 	if (!t->has_run)
@@ -225,8 +222,7 @@ static void serve(const struct sim *s, struct sim_job *job, double seconds)
 	sim_serve(job, seconds, speed / slowest);
 }
 
-int training_run(struct sim *s, struct sim_job *job, double start_s, double interval_s,
-		 struct err *err)
+int training_run(struct sim *s, struct sim_job *job, double start_s, double interval_s)
 {
 	const struct training *t = job->own;
 	double seconds = interval_s, delay_s = fmin(job->delay_s, seconds), before;
@@ -240,7 +236,7 @@ int training_run(struct sim *s, struct sim_job *job, double start_s, double inte
 	while (seconds > 0 && isnan(job->finish_s)) {
 		double taken_s;
 
-		if (set_times(s, job, err))
+		if (set_times(s, job))
 			return -1;
 		taken_s = advance_job(s, job, start_s + interval_s - seconds, seconds);
 		serve(s, job, taken_s);
@@ -256,15 +252,15 @@ int training_run(struct sim *s, struct sim_job *job, double start_s, double inte
 void training_launch(struct sim *s, struct sim_job *job)
 {
 	struct training *t = job->own;
-	const struct application *a = job->spec->application;
+	const struct application *base = job->spec->application;
+	const struct application *a = application_on(base, job->kind);
 
 	if (!job->placement.n)
 		return;
-	t->place = place_class_of(job_application(job), &job->placement);
-	job->delay_s = isnan(a->restart_s) ? s->options->restart_s : a->restart_s;
+	t->place = place_class_of(a, &job->placement);
+	job->delay_s = isnan(base->restart_s) ? s->options->restart_s : base->restart_s;
 	if (measured_of(s)->manner.owners_batch)
-		t->configuration = sizes_spread(job_application(job), place_of_job(job),
-						job->spec->batch_size, false);
+		t->configuration = sizes_spread(a, place_of_job(job), job->spec->batch_size, false);
 	update_sizes(s, job);
 }
 
@@ -272,9 +268,10 @@ void training_launch(struct sim *s, struct sim_job *job)
 
 /* The progress per second in one epoch, at the best validated batch size. */
 static int best_rate(struct sim *s, const struct application *a,
-		     const struct place_class *place, int epoch, double *rate, struct err *err)
+		     const struct place_class *place, int epoch, double *rate)
 {
 	struct throughput_place on = throughput_place_on(place->nodes, place->replicas);
+	struct measured *m = s->own;
 
 	*rate = 0;
 	for (int i = 0; i < a->n_validations; i++) {
@@ -289,30 +286,20 @@ static int best_rate(struct sim *s, const struct application *a,
 		if (sizes.local_batch_size < a->min_local_batch_size ||
 		    !sizes_are_validated(a, &sizes))
 			continue;
-		if (truth_times(&measured_of(s)->truth, place, sizes.local_batch_size, &times, err))
+		if (truth_times(&m->truth, place, sizes.local_batch_size, &times, s->err))
 			return -1;
 		g = truth_gradients(a, batch, epoch);
 		*rate = fmax(*rate, gradients_gain(g, batch / (double)a->initial_batch_size) /
 				    times_of_update(times, sizes.accumulation_steps));
 	}
 	return *rate > 0 ? 0
-			 : err_set(err, EX_DATAERR, "'%s' has no batch size for %d GPUs", a->name,
-				   place->replicas);
-}
-
-/* The part of its share that the job can use, at least one GPU. */
-static double usable_share(const struct sim *s, const struct application *a, int kind,
-			   double gpus)
-{
-	double most = fmin(a->max_replicas, s->kinds[kind].n_gpus);
-
-	most = floor(fmin(most, (double)a->max_batch_size / (double)a->min_local_batch_size));
-	return fmax(fmin(gpus, most), 1);
+			 : err_set(s->err, EX_DATAERR, "'%s' has no batch size for %d GPUs",
+				   a->name, place->replicas);
 }
 
 /* The time of all epochs on packed GPUs. */
-static int training_time(struct sim *s, const struct application *base, int kind,
-			 int replicas, double *seconds, struct err *err)
+static int training_time(struct sim *s, const struct application *base, int kind, int replicas,
+			 double *seconds)
 {
 	const struct application *a = application_on(base, kind);
 	struct place_class place =
@@ -321,7 +308,7 @@ static int training_time(struct sim *s, const struct application *base, int kind
 
 	*seconds = 0;
 	for (int e = 0; e < a->n_epochs; e++) {
-		if (best_rate(s, a, &place, e, &rate, err))
+		if (best_rate(s, a, &place, e, &rate))
 			return -1;
 		*seconds += (a->progress[e + 1] - a->progress[e]) / rate * slowdown;
 	}
@@ -332,34 +319,39 @@ static int training_time(struct sim *s, const struct application *base, int kind
  * one more, as in Sia's simulator. Where the profiles do not cover this many packed GPUs, fewer are
  * taken. */
 static int alone_on(struct sim *s, const struct sim_job *job, int kind, double gpus,
-		    double *seconds, struct err *err)
+		    double *seconds)
 {
 	const struct application *base = job->spec->application;
 	const struct application *a = application_on(base, kind);
-	double share = usable_share(s, a, kind, gpus), more_s;
-	int replicas = (int)share;
-	struct err none;
+	double most = fmin(a->max_replicas, s->kinds[kind].n_gpus), share, more_s;
+	int replicas;
+	struct err *err = s->err, none;
 
-	while (training_time(s, base, kind, replicas, seconds, err))
+	/* The part of its share that the job can use, at least one GPU. */
+	most = floor(fmin(most, (double)a->max_batch_size / (double)a->min_local_batch_size));
+	share = fmax(fmin(gpus, most), 1);
+	replicas = (int)share;
+	while (training_time(s, base, kind, replicas, seconds))
 		if (--replicas < 1)
 			return err_prefix(err, "job '%s'", job->spec->name);
+	s->err = &none;
 	if (share > replicas && share < replicas + 1 &&
-	    !training_time(s, base, kind, replicas + 1, &more_s, &none))
+	    !training_time(s, base, kind, replicas + 1, &more_s))
 		*seconds += (share - replicas) * (more_s - *seconds);
+	s->err = err;
 	*seconds = *seconds / fmin(gpus, 1);
 	return 0;
 }
 
 /* With several kinds, the share is of mean GPUs: their rate is the mean over the kinds. */
-int training_alone(struct sim *s, const struct sim_job *job, double gpus, double *seconds,
-		   struct err *err)
+int training_alone(struct sim *s, const struct sim_job *job, double gpus, double *seconds)
 {
 	double restart_s = job->spec->application->restart_s, rate = 0;
 
 	for (int k = 0; k < s->n_kinds; k++) {
 		double part = (double)s->kinds[k].n_gpus / s->n_gpus;
 
-		if (alone_on(s, job, k, gpus, seconds, err))
+		if (alone_on(s, job, k, gpus, seconds))
 			return -1;
 		rate += part / *seconds;
 	}

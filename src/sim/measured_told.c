@@ -99,29 +99,6 @@ static bool model_key_equal(const struct model_key *a, const struct model_key *b
 	       isnan(a->noise_scale) == isnan(b->noise_scale) && a->growth_bound == b->growth_bound;
 }
 
-/* The noise scale is known here, and losses are what it promises: each batch that a job had was
- * judged, and stays so when the job has fewer GPUs for a while. */
-static int64_t steps_bound(const struct sim *s, struct sim_job *job,
-			   const struct goodput_model *model)
-{
-	struct training *t = job->own;
-	struct growth g = { .verdict = GROWTH_AS_PROMISED };
-	struct growth_bound b = {
-		.initial_batch_size = model->batch.size,
-		.batch_size = configuration_batch_size(&t->configuration),
-		.noise_low = model->noise_scale, .min_efficiency = s->options->min_efficiency,
-		.samples = t->progress,
-		.total_samples = s->options->lengths_known ? job_end(job) : (double)NAN,
-	};
-
-	if (b.batch_size > t->largest_batch)
-		t->largest_batch = b.batch_size;
-	g.batch_size = b.batch_size;
-	g.judged = t->largest_batch > b.initial_batch_size ? t->largest_batch
-							     : b.initial_batch_size;
-	return growth_most(&g, &b);
-}
-
 struct configuration job_best_sizes(struct sim *s, struct sim_job *job)
 {
 	struct training *t = job->own;
@@ -137,8 +114,25 @@ struct configuration job_best_sizes(struct sim *s, struct sim_job *job)
 		return sizes_spread(a, place, a->fixed_batch_size, false);
 	if (!model_of_job(s, job, job->kind, &model, &key.version))
 		return sizes_spread(a, place, first_batch(a, place.replicas), false);
-	if (measured_of(s)->manner.bounded_growth)
-		model.growth_bound = steps_bound(s, job, &model);
+	if (measured_of(s)->manner.bounded_growth) {
+		/* The noise scale is known here, and losses are what it promises: each batch that a
+		 * job had was judged, and stays so when the job has fewer GPUs for a while. */
+		struct growth g = { .verdict = GROWTH_AS_PROMISED };
+		struct growth_bound b = {
+			.initial_batch_size = model.batch.size,
+			.batch_size = configuration_batch_size(&t->configuration),
+			.noise_low = model.noise_scale, .samples = t->progress,
+			.min_efficiency = s->options->min_efficiency,
+			.total_samples = s->options->lengths_known ? job_end(job) : (double)NAN,
+		};
+
+		if (b.batch_size > t->largest_batch)
+			t->largest_batch = b.batch_size;
+		g.batch_size = b.batch_size;
+		g.judged = t->largest_batch > b.initial_batch_size ? t->largest_batch
+								     : b.initial_batch_size;
+		model.growth_bound = growth_most(&g, &b);
+	}
 	key.noise_scale = model.noise_scale;
 	key.growth_bound = model.growth_bound;
 	if (model_key_equal(&key, &t->sizes_key))
@@ -203,25 +197,6 @@ static double best_goodput(const struct application *a, const struct goodput_mod
 
 /* --- policies that choose both GPUs and batch: by the model --- */
 
-/* For a job of which nothing is known but how much faster one kind is than another; as published,
- * sia is not told even that, and a policy that cannot tell the kinds apart neither. */
-static void tell_speeds(const struct sim *s, struct sim_job *job, struct sched_job *told)
-{
-	struct training *t = job->own;
-
-	if (s->n_kinds == 1 || s->options->policy == &policy_sia || s->options->kinds_blind ||
-	    !s->options->policy->knows_kinds)
-		return;
-	for (int k = 0; k < s->n_kinds; k++) {
-		struct job_table *table = &t->tables[k];
-
-		clear_goodput(table, 1);
-		table->key = (struct model_key){ .version = -1 };
-		table->goodput[1] = job_speed_on(job, k);
-		told->offers[k] = offers_of(1, table->goodput);
-	}
-}
-
 /* Fills in the table of one kind. most: the largest number of GPUs of any kind. */
 static void tell_kind(struct sim *s, struct sim_job *job, int kind, int most,
 		      struct sched_job *told)
@@ -258,7 +233,20 @@ static void tell_by_model(struct sim *s, struct sim_job *job, struct sched_job *
 
 	told->min_replicas = told->max_replicas = 1;
 	if (!model_of_job(s, job, 0, &model, NULL)) {
-		tell_speeds(s, job, told);
+		const struct sim_options *o = s->options;
+		/* How much faster one kind is than another is known; but as published, sia is not
+		 * told even that, and a policy that cannot tell the kinds apart neither. */
+		bool told_speeds = s->n_kinds > 1 && o->policy != &policy_sia &&
+				   !o->kinds_blind && o->policy->knows_kinds;
+
+		for (int k = 0; told_speeds && k < s->n_kinds; k++) {
+			struct job_table *table = &((struct training *)job->own)->tables[k];
+
+			clear_goodput(table, 1);
+			table->key = (struct model_key){ .version = -1 };
+			table->goodput[1] = job_speed_on(job, k);
+			told->offers[k] = offers_of(1, table->goodput);
+		}
 		return;
 	}
 	for (int k = 0; k < s->n_kinds; k++) {
@@ -276,8 +264,7 @@ static void tell_by_model(struct sim *s, struct sim_job *job, struct sched_job *
 /* Seconds of an update at the owner's batch size on packed GPUs, by the profiles or by the
  * model. NaN: the batch cannot be spread over so many GPUs. */
 static int update_time(struct sim *s, const struct sim_job *job,
-		       const struct goodput_model *model, int replicas, double *update_s,
-		       struct err *err)
+		       const struct goodput_model *model, int replicas, double *update_s)
 {
 	const struct application *a = job_application(job);
 	int node = s->kinds[job->kind].gpus_per_node;
@@ -296,8 +283,8 @@ static int update_time(struct sim *s, const struct sim_job *job,
 			(double)sizes.local_batch_size, sizes.accumulation_steps);
 		return 0;
 	}
-	if (truth_times(&measured_of(s)->truth, &place, sizes.local_batch_size, &times, err))
-		return err_prefix(err, "job '%s'", job->spec->name);
+	if (truth_times(&measured_of(s)->truth, &place, sizes.local_batch_size, &times, s->err))
+		return err_prefix(s->err, "job '%s'", job->spec->name);
 	*update_s = times_of_update(times, sizes.accumulation_steps);
 	return 0;
 }
@@ -319,8 +306,7 @@ static double remaining_updates(const struct sim *s, const struct sim_job *job)
 }
 
 /* Goodput is in updates a second, since all are of one batch size. */
-static int tell_at_owners_batch(struct sim *s, struct sim_job *job, struct sched_job *told,
-				struct err *err)
+static int tell_at_owners_batch(struct sim *s, struct sim_job *job, struct sched_job *told)
 {
 	struct training *t = job->own;
 	bool full = s->options->knowledge == SIM_KNOWLEDGE_FULL;
@@ -338,7 +324,7 @@ static int tell_at_owners_batch(struct sim *s, struct sim_job *job, struct sched
 		for (int r = least; r <= most; r++) {
 			double update_s = 0;
 
-			if (update_time(s, job, full ? NULL : &model, r, &update_s, err))
+			if (update_time(s, job, full ? NULL : &model, r, &update_s))
 				return -1;
 			table->goodput[r] = 1 / update_s;
 		}
@@ -351,7 +337,7 @@ static int tell_at_owners_batch(struct sim *s, struct sim_job *job, struct sched
 
 /* --- all --- */
 
-int training_tell(struct sim *s, struct sim_job *job, struct sched_job *told, struct err *err)
+int training_tell(struct sim *s, struct sim_job *job, struct sched_job *told)
 {
 	const struct training *t = job->own;
 	const struct application *a = job->spec->application;
@@ -364,7 +350,7 @@ int training_tell(struct sim *s, struct sim_job *job, struct sched_job *told, st
 	if (!s->options->policy->models_goodput)
 		return 0;
 	if (measured_of(s)->manner.owners_batch)
-		return tell_at_owners_batch(s, job, told, err);
+		return tell_at_owners_batch(s, job, told);
 	tell_by_model(s, job, told);
 	told->adapts = !a->fixed_batch_size && a->max_batch_size > a->initial_batch_size;
 	if (s->options->lengths_known)

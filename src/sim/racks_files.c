@@ -7,6 +7,7 @@
 #include "application.h"
 #include "pollux/mem.h"
 #include "pollux/simulate.h"
+#include "world.h"
 
 #define BYTES_PER_GB 1e9
 
@@ -28,36 +29,33 @@ static struct rack_application *add_application(struct sim_racks *t, const struc
 	return &t->applications[t->count++];
 }
 
+static int read_tiers(const struct csv *c, int row, void *racks, struct err *err)
+{
+	struct sim_racks *t = racks;
+	struct rack_application *a = add_application(t, c, row, err);
+
+	for (int k = 0; a && k < DISTANCES; k++) {
+		if (csv_number(c, row, 1 + k, (struct csv_range){ 1e-6, 1 }, &a->part[k], err))
+			return -1;
+		if (k && a->part[k] > a->part[k - 1])
+			return csv_complain(c, row, err, "%s is above %s", distance_names[k],
+					    distance_names[k - 1]);
+	}
+	return a ? 0 : -1;
+}
+
 int sim_racks_read(struct sim_racks *t, const char *path, struct err *err)
 {
 	static const char *const columns[] = {
 		"application|model", "machine", "rack", "network",
 	};
-	struct csv c;
-	int rc = csv_read(&c, path, columns, 4, err);
 
-	if (rc)
-		return rc;
-	for (int row = 0; row < c.n_rows && rc == 0; row++) {
-		struct rack_application *a = add_application(t, &c, row, err);
-
-		rc = a ? 0 : -1;
-		for (int k = 0; k < DISTANCES && rc == 0; k++) {
-			double most = k ? a->part[k - 1] : 1;
-
-			rc = csv_number(&c, row, 1 + k, (struct csv_range){ 1e-6, 1 },
-					&a->part[k], err);
-			if (rc == 0 && a->part[k] > most)
-				rc = csv_complain(&c, row, err, "%s is above %s", distance_names[k],
-						  distance_names[k - 1]);
-		}
-	}
-	csv_release(&c);
-	return rc;
+	return csv_rows(path, columns, 4, read_tiers, t, err);
 }
 
-static int read_link(struct sim_racks *t, const struct csv *c, int row, struct err *err)
+static int read_link(const struct csv *c, int row, void *racks, struct err *err)
 {
+	struct sim_racks *t = racks;
 	struct rack_link link;
 	int k = 0;
 
@@ -77,29 +75,9 @@ static int read_link(struct sim_racks *t, const struct csv *c, int row, struct e
 	return 0;
 }
 
-static int read_links(struct sim_racks *t, const char *path, struct err *err)
+static int read_model(const struct csv *c, int row, void *racks, struct err *err)
 {
-	static const char *const columns[] = {
-		"tier", "bandwidth_GB_s", "latency_s", "congestion",
-	};
-	struct csv c;
-	int rc = csv_read(&c, path, columns, 4, err);
-
-	if (rc)
-		return rc;
-	for (int row = 0; row < c.n_rows && rc == 0; row++)
-		rc = read_link(t, &c, row, err);
-	csv_release(&c);
-	for (int k = 0; k < DISTANCES && rc == 0; k++)
-		if (t->links[k].bytes_per_s <= 0)
-			rc = err_set(err, EX_DATAERR, "%s: no row for '%s'", path,
-				     distance_names[k]);
-	return rc;
-}
-
-static int read_model(struct sim_racks *t, const struct csv *c, int row, struct err *err)
-{
-	struct rack_application *a = add_application(t, c, row, err);
+	struct rack_application *a = add_application(racks, c, row, err);
 
 	if (!a ||
 	    csv_number(c, row, 1, (struct csv_range){ 1e-9, 1e6 }, &a->compute_s, err) ||
@@ -112,19 +90,21 @@ static int read_model(struct sim_racks *t, const struct csv *c, int row, struct 
 int sim_racks_read_links(struct sim_racks *t, const char *links, const char *models,
 			 struct err *err)
 {
-	static const char *const columns[] = {
+	static const char *const link_columns[] = {
+		"tier", "bandwidth_GB_s", "latency_s", "congestion",
+	};
+	static const char *const model_columns[] = {
 		"application|model", "compute_s", "gradient_bytes", "messages",
 	};
-	struct csv c;
-	int rc = 0;
 
 	t->by_links = true;
-	if (read_links(t, links, err) || csv_read(&c, models, columns, 4, err))
+	if (csv_rows(links, link_columns, 4, read_link, t, err))
 		return -1;
-	for (int row = 0; row < c.n_rows && rc == 0; row++)
-		rc = read_model(t, &c, row, err);
-	csv_release(&c);
-	return rc;
+	for (int k = 0; k < DISTANCES; k++)
+		if (t->links[k].bytes_per_s <= 0)
+			return err_set(err, EX_DATAERR, "%s: no row for '%s'", links,
+				       distance_names[k]);
+	return csv_rows(models, model_columns, 4, read_model, t, err);
 }
 
 void sim_racks_release(struct sim_racks *t)
@@ -159,34 +139,27 @@ static void count_parts(const struct rack_cluster *c, const int *held, int *part
 	}
 }
 
-static double exchange_s(const struct sim_racks *t, const struct rack_application *a,
-			 const int *parts, const int *sharers)
-{
-	double bytes = a->gradient_bytes, total_s = 0;
-
-	for (int k = 0; k < DISTANCES; k++) {
-		const struct rack_link *link = &t->links[k];
-		double p = parts[k];
-
-		total_s += 2 * (p - 1) / p * bytes * link->congestion * sharers[k]
-				   / link->bytes_per_s
-			   + a->messages * 2 * (p - 1) * link->latency_s;
-		bytes /= p;
-	}
-	return total_s;
-}
-
 double sim_racks_part(const struct sim_racks *t, const struct rack_application *a, const int *held,
 		      const int *sharers)
 {
 	int parts[DISTANCES];
 	enum distance d = racks_distance(&t->cluster, held);
+	double bytes = a->gradient_bytes, exchange_s = 0;
 
 	count_parts(&t->cluster, held, parts);
 	if (d == IN_MACHINE && parts[IN_MACHINE] == 1)
 		return 1;
+	for (int k = 0; t->by_links && k < DISTANCES; k++) {
+		const struct rack_link *link = &t->links[k];
+		double p = parts[k];
+
+		exchange_s += 2 * (p - 1) / p * bytes * link->congestion * sharers[k]
+				      / link->bytes_per_s
+			      + a->messages * 2 * (p - 1) * link->latency_s;
+		bytes /= p;
+	}
 	if (t->by_links)
-		return a->compute_s / (a->compute_s + exchange_s(t, a, parts, sharers));
+		return a->compute_s / (a->compute_s + exchange_s);
 	if (sharers[d] <= 1)
 		return a->part[d];
 	return 1 / (1 + sharers[d] * (1 / a->part[d] - 1));
@@ -195,18 +168,6 @@ double sim_racks_part(const struct sim_racks *t, const struct rack_application *
 /* --- workloads --- */
 
 enum { GPUS = 2, ITERATIONS, ITERATION_S, APPLICATION, N_COLUMNS };
-
-static int find_application(const struct csv *c, int row, const struct sim_racks *t,
-			    struct rack_workload_job *job, struct err *err)
-{
-	for (int i = 0; i < t->count; i++)
-		if (strcmp(t->applications[i].name, csv_cell(c, row, APPLICATION)) == 0) {
-			job->application = &t->applications[i];
-			return 0;
-		}
-	return csv_complain(c, row, err, "no tiers of the application '%.60s'",
-			    csv_cell(c, row, APPLICATION));
-}
 
 static int read_job(const struct csv *c, int row, struct sim_workload *w, const void *data,
 		    struct err *err)
@@ -219,9 +180,14 @@ static int read_job(const struct csv *c, int row, struct sim_workload *w, const 
 
 	if (csv_whole(c, row, GPUS, (struct csv_range){ 1, n }, &gpus, err) ||
 	    csv_number(c, row, ITERATIONS, (struct csv_range){ 1, 1e15 }, &iterations, err) ||
-	    csv_number(c, row, ITERATION_S, (struct csv_range){ 1e-9, 1e6 }, &iteration_s, err) ||
-	    find_application(c, row, t, job, err))
+	    csv_number(c, row, ITERATION_S, (struct csv_range){ 1e-9, 1e6 }, &iteration_s, err))
 		return -1;
+	for (int i = 0; i < t->count && !job->application; i++)
+		if (strcmp(t->applications[i].name, csv_cell(c, row, APPLICATION)) == 0)
+			job->application = &t->applications[i];
+	if (!job->application)
+		return csv_complain(c, row, err, "no tiers of the application '%.60s'",
+				    csv_cell(c, row, APPLICATION));
 	job->gpus = w->jobs[row].replicas = (int)gpus;
 	job->work_s = iterations * iteration_s / job->gpus;
 	w->jobs[row].application_name = job->application->name;
@@ -240,4 +206,55 @@ int sim_racks_workload(const struct sim_racks *t, const char *path, struct sim_w
 	};
 
 	return workload_read(w, path, &form, t, err);
+}
+
+/* --- whether a state is legal: at GPUs and leases only, not at how a policy came to them --- */
+
+#define ROUNDING 1e-9
+
+static int check_holding(const struct rack_holding *j, int n_machines, double lease_s,
+			 struct err *err)
+{
+	size_t bytes = (size_t)n_machines * sizeof(*j->held);
+	int gpus = 0;
+
+	for (int m = 0; m < n_machines; m++)
+		gpus += j->held[m];
+	if (gpus != (j->runs ? j->gpus : 0))
+		return err_set(err, EX_SOFTWARE, "job '%s' of %d GPUs %s with %d", j->name, j->gpus,
+			       j->runs ? "runs" : "waits", gpus);
+	if (j->ran && !j->ended && (!j->runs || memcmp(j->held, j->held_before, bytes) != 0))
+		return err_set(err, EX_SOFTWARE, "job '%s' lost GPUs within its lease", j->name);
+	if (j->runs && j->lease_s > lease_s + SIM_RACKS_CHECKPOINT_S + ROUNDING)
+		return err_set(err, EX_SOFTWARE, "job '%s' has a lease of %g s", j->name,
+			       j->lease_s);
+	if (j->runs && (j->part <= 0 || j->part > j->part_most * (1 + ROUNDING)))
+		return err_set(err, EX_SOFTWARE, "job '%s' computes for %g of its time, not %g",
+			       j->name, j->part, j->part_most);
+	return 0;
+}
+
+int rack_check(const struct sim_racks *t, const int *free, const struct rack_holding *jobs, int n,
+	       double lease_s, struct err *err)
+{
+	int n_machines = racks_machines(&t->cluster);
+
+	for (int m = 0; m < n_machines; m++) {
+		int held = 0;
+
+		for (int i = 0; i < n; i++) {
+			if (jobs[i].held[m] < 0)
+				return err_set(err, EX_SOFTWARE, "job '%s' has %d GPUs",
+					       jobs[i].name, jobs[i].held[m]);
+			held += jobs[i].held[m];
+		}
+		if (free[m] < 0 || held + free[m] != t->cluster.gpus_per_machine)
+			return err_set(err, EX_SOFTWARE,
+				       "machine %d has %d GPUs, of which %d are held and %d free",
+				       m, t->cluster.gpus_per_machine, held, free[m]);
+	}
+	for (int i = 0; i < n; i++)
+		if (check_holding(&jobs[i], n_machines, lease_s, err))
+			return -1;
+	return 0;
 }

@@ -49,12 +49,13 @@ static double phase_left_s(const struct sim *s, const struct sim_job *job)
 
 /* The end of a phase is computed from rates: at a rate of 0 a job would never end, and at NaN at
  * once. */
-static int end_of_phase(struct sim *s, struct sim_job *job, struct moment *event, struct err *err)
+static int end_of_phase(struct sim *s, struct sim_job *job, struct moment *event)
 {
 	double rate = job->placement.n ? rate_of(s, job) : 1;
 
 	if (!(rate > 0 && isfinite(rate)))
-		return err_set(err, EX_DATAERR, "job %lld does work at a rate of %g on %d devices",
+		return err_set(s->err, EX_DATAERR,
+			       "job %lld does work at a rate of %g on %d devices",
 			       (long long)((const struct state *)job->own)->job->id, rate,
 			       job->placement.replicas);
 	if (job->placement.n) {
@@ -64,15 +65,13 @@ static int end_of_phase(struct sim *s, struct sim_job *job, struct moment *event
 	return 0;
 }
 
-static int run_phase(struct sim *s, struct sim_job *job, double start_s, double seconds,
-		     struct err *err)
+static int run_phase(struct sim *s, struct sim_job *job, double start_s, double seconds)
 {
 	struct state *state = job->own;
 	const struct replay_job *replayed = state->job;
 	double delay_s = fmin(job->delay_s, seconds);
 	double pause_s = fmin(state->pause_s, seconds - delay_s);
 
-	(void)err;
 	if (!job->placement.n)
 		return 0;
 	s->progress_s = s->now_s;
@@ -108,12 +107,11 @@ static double release_of(const struct sim *s, const struct sim_job *job)
 	return release_s;
 }
 
-static int tell_state(struct sim *s, struct sim_job *job, struct sched_job *told, struct err *err)
+static int tell_state(struct sim *s, struct sim_job *job, struct sched_job *told)
 {
 	const struct state *state = job->own;
 	const struct replay_job *replayed = state->job;
 
-	(void)err;
 	told->id = replayed->id;
 	told->min_replicas = replayed->min_replicas;
 	told->max_replicas = replayed->max_replicas < s->n_gpus ? replayed->max_replicas
@@ -157,7 +155,7 @@ int replay(const struct replay_options *options, const struct replay_job *jobs, 
 
 	for (int i = 0; i < n; i++)
 		w.jobs[i].submit_s = jobs[i].submit_s;
-	sim_init(&s, &world_of_replays, &o, &w);
+	sim_init(&s, &world_of_replays, &o, &w, err);
 	sim_add_kind(&s, NULL, 1, options->n_devices);
 	s.any_number = s.stops_at_events = s.decides_on_end = true;
 	s.decides_on_arrival = options->submission_passes;
@@ -168,7 +166,7 @@ int replay(const struct replay_options *options, const struct replay_job *jobs, 
 		s.jobs[i].own = &states[i];
 		states[i] = (struct state){ .job = &jobs[i], .pause_s = jobs[i].phases[0].pause_s };
 	}
-	rc = sim_run(&s, NULL, &result, err);
+	rc = sim_run(&s, NULL, &result);
 	sim_release(&s);
 	if (rc == 0) {
 		for (int i = 0; i < n; i++)

@@ -104,14 +104,6 @@ static void add_placements(const struct kind *k, int gpus, uint64_t *random, str
 		}
 }
 
-/* The next number of GPUs per node; 0: there is none. */
-static int next_per_node(int per_node, int gpus)
-{
-	if (per_node == gpus)
-		return 0;
-	return 2 * per_node < gpus ? 2 * per_node : gpus;
-}
-
 /* Measures 1, 2, 4, ... GPUs of a node, and all of them. */
 static void add_scalability(const struct kind *k, int gpus, uint64_t *random, struct text *t)
 {
@@ -119,11 +111,12 @@ static void add_scalability(const struct kind *k, int gpus, uint64_t *random, st
 
 	text_add(t, "num_nodes,num_replicas,local_bsz,step_time,sync_time\n");
 	for (size_t i = 0; i < sizeof(wide) / sizeof(wide[0]); i++)
-		for (int per_node = 1; per_node; per_node = next_per_node(per_node, gpus)) {
+		for (int per_node = 1, next; per_node; per_node = next) {
 			struct throughput_place place =
 				throughput_place_on(wide[i], wide[i] * per_node);
 			char head[32];
 
+			next = per_node == gpus ? 0 : 2 * per_node < gpus ? 2 * per_node : gpus;
 			snprintf(head, sizeof(head), "%d,%d,", place.nodes, place.replicas);
 			add_local_sizes(k, head, place, random, t);
 		}
@@ -195,40 +188,33 @@ static int cannot_create(const char *path, struct err *err)
 	return err_set(err, EX_CANTCREAT, "cannot create '%s': %s", path, strerror(errno));
 }
 
-static int make_directory(const char *path, struct err *err)
-{
-	return mkdir(path, 0777) ? cannot_create(path, err) : 0;
-}
-
-static int write_text(const char *path, const struct text *t, struct err *err)
-{
-	FILE *f = file_make_stream(path);
-	bool whole;
-
-	if (!f)
-		return cannot_create(path, err);
-	whole = fwrite(t->data, 1, t->length, f) == t->length && fflush(f) == 0 &&
-		fsync(fileno(f)) == 0;
-	return fclose(f) || !whole ? cannot_create(path, err) : 0;
-}
-
 /* Writes a file, frees the path, and clears the text. */
 static int write_file(const struct sim_generation *g, char *path, struct text *t, struct err *err)
 {
-	int rc = g->stop && *g->stop
-			 ? err_set(err, EX_TEMPFAIL, "stopped before '%s' was made", path)
-			 : write_text(path, t, err);
+	FILE *f = NULL;
+	int rc = 0;
 
+	if (g->stop && *g->stop)
+		rc = err_set(err, EX_TEMPFAIL, "stopped before '%s' was made", path);
+	else if (!(f = file_make_stream(path)))
+		rc = cannot_create(path, err);
+	if (f) {
+		bool whole = fwrite(t->data, 1, t->length, f) == t->length && fflush(f) == 0 &&
+			     fsync(fileno(f)) == 0;
+
+		if (fclose(f) || !whole)
+			rc = cannot_create(path, err);
+	}
 	text_clear(t);
 	free(path);
 	return rc;
 }
 
-static int write_kind(const char *profiles, const struct sim_generation *g, const struct kind *k,
+static int write_kind(const char *root, const struct sim_generation *g, const struct kind *k,
 		      uint64_t *random, struct text *t, struct err *err)
 {
-	char *directory = xasprintf("%s/%s", profiles, k->name);
-	int rc = make_directory(directory, err);
+	char *directory = xasprintf("%s/profiles/%s", root, k->name);
+	int rc = mkdir(directory, 0777) ? cannot_create(directory, err) : 0;
 	uint64_t seed;
 
 	add_placements(k, sim_generate_gpus(g), random, t);
@@ -249,28 +235,23 @@ static int write_kind(const char *profiles, const struct sim_generation *g, cons
 	return rc;
 }
 
-static int write_profiles(const char *directory, const struct sim_generation *g, uint64_t *random,
-			  struct text *t, struct err *err)
+static int write_all(const char *root, const struct sim_generation *g, struct text *t,
+		     struct err *err)
 {
-	char *profiles = xasprintf("%s/profiles", directory);
-	int rc = make_directory(profiles, err);
+	char *profiles = xasprintf("%s/profiles", root);
+	char *workloads = xasprintf("%s/workloads", root);
+	uint64_t random = g->seed;
+	int rc = mkdir(profiles, 0777) ? cannot_create(profiles, err) : 0;
 
 	for (int i = 0; i < N_KINDS && rc == 0; i++)
-		rc = write_kind(profiles, g, &kinds[i], random, t, err);
-	free(profiles);
-	return rc;
-}
-
-static int write_workloads(const char *directory, const struct sim_generation *g, uint64_t *random,
-			   struct text *t, struct err *err)
-{
-	char *workloads = xasprintf("%s/workloads", directory);
-	int rc = make_directory(workloads, err);
-
+		rc = write_kind(root, g, &kinds[i], &random, t, err);
+	if (rc == 0 && mkdir(workloads, 0777))
+		rc = cannot_create(workloads, err);
 	for (int i = 1; i <= g->n_workloads && rc == 0; i++) {
-		add_jobs(g, random, t);
+		add_jobs(g, &random, t);
 		rc = write_file(g, xasprintf("%s/workload-%d.csv", workloads, i), t, err);
 	}
+	free(profiles);
 	free(workloads);
 	return rc;
 }
@@ -291,7 +272,6 @@ int sim_generate(const char *directory, const struct sim_generation *g, struct e
 {
 	char *temporary = xasprintf("%s.XXXXXX", directory);
 	struct text t = TEXT_INIT;
-	uint64_t random = g->seed;
 	struct stat st;
 	int rc;
 
@@ -303,9 +283,7 @@ int sim_generate(const char *directory, const struct sim_generation *g, struct e
 	} else if (!mkdtemp(temporary)) {
 		rc = cannot_create(directory, err);
 	} else {
-		rc = write_profiles(temporary, g, &random, &t, err);
-		if (rc == 0)
-			rc = write_workloads(temporary, g, &random, &t, err);
+		rc = write_all(temporary, g, &t, err);
 		/* mkdtemp gives access to the owner only */
 		chmod(temporary, file_usual_mode(0777));
 		if (rc == 0 && rename(temporary, directory))

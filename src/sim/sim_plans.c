@@ -27,9 +27,10 @@ const struct plan_row *plan_row_find(const struct plan_application *a, const cha
 	return NULL;
 }
 
-static int read_row(const struct csv *c, int i, struct plan_application *a, struct err *err)
+static int read_row(const struct csv *c, int i, void *application, struct err *err)
 {
-	struct plan_row *row = &a->rows[a->n_rows];
+	struct plan_application *a = application;
+	struct plan_row *row;
 	const char *digits = csv_cell(c, i, 1);
 	double seconds;
 
@@ -41,11 +42,12 @@ static int read_row(const struct csv *c, int i, struct plan_application *a, stru
 		return -1;
 	if (seconds <= 0)
 		return 0;
+	a->rows = xgrow(a->rows, a->n_rows, sizeof(*a->rows));
+	row = &a->rows[a->n_rows++];
 	*row = (struct plan_row){ .plan = xstrdup(csv_cell(c, i, 0)), .iteration_s = seconds };
 	placement_canonical(digits, row->digits);
 	for (; *digits; digits++)
 		row->gpus += *digits - '0';
-	a->n_rows++;
 	return 0;
 }
 
@@ -60,11 +62,25 @@ static int by_time(const void *a, const void *b)
 	return strcmp(x->plan, y->plan);
 }
 
-/* Finds the fastest row for each number of GPUs that place_jobs() can always place. */
-static void set_best(struct plan_application *a, const struct sim_plans *p)
+static int read_application(struct sim_plans *p, const char *directory, const char *name,
+			    struct err *err)
 {
-	int size = p->gpus_per_node;
+	static const char *const columns[] = { "exec_plan", "placement", "iter_time" };
+	char *path = xasprintf("%s/%s/placements.csv", directory, name);
+	struct plan_application *a = &p->items[p->count];
+	int size = p->gpus_per_node, rc = 0;
 
+	if (access(path, F_OK)) {
+		free(path);
+		return 0;
+	}
+	*a = (struct plan_application){ .name = xstrdup(name) };
+	p->count++;
+	rc = csv_rows(path, columns, 3, read_row, a, err);
+	free(path);
+	if (a->n_rows)
+		qsort(a->rows, (size_t)a->n_rows, sizeof(*a->rows), by_time);
+	/* The fastest row for each number of GPUs that place_jobs() can always place. */
 	a->best = xcalloc((size_t)p->n_gpus + 1, sizeof(const struct plan_row *));
 	for (int r = 1; r <= p->n_gpus; r++) {
 		char digits[PLAN_DIGITS + 1] = "";
@@ -77,34 +93,6 @@ static void set_best(struct plan_application *a, const struct sim_plans *p)
 		if (a->best[r] && !a->least_gpus)
 			a->least_gpus = r;
 	}
-}
-
-static int read_application(struct sim_plans *p, const char *directory, const char *name,
-			    struct err *err)
-{
-	static const char *const columns[] = { "exec_plan", "placement", "iter_time" };
-	char *path = xasprintf("%s/%s/placements.csv", directory, name);
-	struct plan_application *a = &p->items[p->count];
-	struct csv c;
-	int rc = 0;
-
-	if (access(path, F_OK)) {
-		free(path);
-		return 0;
-	}
-	rc = csv_read(&c, path, columns, 3, err);
-	free(path);
-	if (rc)
-		return -1;
-	*a = (struct plan_application){ .name = xstrdup(name) };
-	a->rows = xcalloc((size_t)c.n_rows, sizeof(*a->rows));
-	p->count++;
-	for (int i = 0; i < c.n_rows && rc == 0; i++)
-		rc = read_row(&c, i, a, err);
-	csv_release(&c);
-	if (a->n_rows)
-		qsort(a->rows, (size_t)a->n_rows, sizeof(*a->rows), by_time);
-	set_best(a, p);
 	return rc;
 }
 
@@ -148,15 +136,6 @@ void sim_plans_release(struct sim_plans *p)
 
 enum { APPLICATION = 2, GPUS, CPUS, PLAN, STEPS, SLA, N_COLUMNS };
 
-static const struct plan_application *find_plan_application(const struct sim_plans *p,
-							    const char *name)
-{
-	for (int i = 0; i < p->count; i++)
-		if (strcmp(p->items[i].name, name) == 0)
-			return &p->items[i];
-	return NULL;
-}
-
 /* The time of the fastest row on this many GPUs, of one plan or (NULL) of all; infinite: none. */
 static double row_s(const struct plan_application *a, const char *plan, int gpus)
 {
@@ -164,16 +143,6 @@ static double row_s(const struct plan_application *a, const char *plan, int gpus
 		if (a->rows[i].gpus == gpus && (!plan || strcmp(a->rows[i].plan, plan) == 0))
 			return a->rows[i].iteration_s;
 	return HUGE_VAL;
-}
-
-/* The least number of GPUs that can be given and on which an iteration takes no longer than
- * this. */
-static int least_gpus(const struct sim_plans *p, const struct plan_application *a, double at_most_s)
-{
-	for (int r = 1; r <= p->n_gpus; r++)
-		if (a->best[r] && a->best[r]->iteration_s <= at_most_s)
-			return r;
-	return 0;
 }
 
 static int set_terms(const struct csv *c, int row, const struct sim_plans *p, struct plan_job *job,
@@ -190,7 +159,11 @@ static int set_terms(const struct csv *c, int row, const struct sim_plans *p, st
 		return csv_complain(c, row, err,
 				    "a guarantee for %d GPUs with plan '%.32s', without "
 				    "measurement", gpus, csv_cell(c, row, PLAN));
-	job->min_gpus = job->guaranteed ? least_gpus(p, a, job->owner_s) : a->least_gpus;
+	/* The least number of GPUs that can be given, and that keeps a guarantee. */
+	for (int r = 1; r <= p->n_gpus && !job->min_gpus; r++)
+		if (a->best[r] &&
+		    (!job->guaranteed || a->best[r]->iteration_s <= job->owner_s))
+			job->min_gpus = r;
 	if (!job->min_gpus)
 		return csv_complain(c, row, err, "no placement here keeps the guarantee");
 	return 0;
@@ -209,11 +182,13 @@ static int read_job(const struct csv *c, int row, struct sim_workload *w, const 
 	    csv_whole(c, row, SLA, (struct csv_range){ 0, 1 }, &sla, err))
 		return -1;
 	*job = (struct plan_job){
-		.application = find_plan_application(p, csv_cell(c, row, APPLICATION)),
 		.iterations = (double)steps + 1,
 		.cores = fmin((double)cpus / (double)gpus, PLAN_CORES_PER_GPU),
 		.guaranteed = sla, .reference_s = HUGE_VAL,
 	};
+	for (int i = 0; i < p->count && !job->application; i++)
+		if (strcmp(p->items[i].name, csv_cell(c, row, APPLICATION)) == 0)
+			job->application = &p->items[i];
 	if (!job->application || !job->application->least_gpus)
 		return csv_complain(c, row, err, "no measurements of the application '%.60s' here",
 				    csv_cell(c, row, APPLICATION));
@@ -249,13 +224,11 @@ struct run {
 	int had;			/* GPUs, before the last decision */
 };
 
-static int run_plan(struct sim *s, struct sim_job *job, double start_s, double seconds,
-		    struct err *err)
+static int run_plan(struct sim *s, struct sim_job *job, double start_s, double seconds)
 {
 	struct run *r = job->own;
 	double still_s = fmin(job->delay_s, seconds), work_s = seconds - still_s;
 
-	(void)err;
 	if (!r->row)
 		return 0;
 	job->delay_s -= still_s;
@@ -270,22 +243,15 @@ static int run_plan(struct sim *s, struct sim_job *job, double start_s, double s
 	return 0;
 }
 
-/* True if the policy has no job whose devices it could take: the jobs are then left alone. Nobody
- * admits jobs here, and to move them for those that wait made the mean up to 15 % longer. */
-static bool leaves_alone(const struct sim *s)
-{
-	for (int i = 0; i < s->n_active; i++)
-		if (!((const struct run *)s->active[i]->own)->job->guaranteed)
-			return false;
-	return s->options->policy != &policy_rubick;
-}
-
-static int tell_plan(struct sim *s, struct sim_job *job, struct sched_job *told, struct err *err)
+static int tell_plan(struct sim *s, struct sim_job *job, struct sched_job *told)
 {
 	const struct run *r = job->own;
-	bool alone = leaves_alone(s);
+	bool alone = s->options->policy != &policy_rubick;
 
-	(void)err;
+	/* Where the policy has no job whose devices it could take, the jobs are left alone. Nobody
+	 * admits jobs here: to move them for those that wait made the mean up to 15 % longer. */
+	for (int i = 0; i < s->n_active; i++)
+		alone &= ((const struct run *)s->active[i]->own)->job->guaranteed;
 	told->min_replicas = r->job->min_gpus;
 	told->max_replicas = s->n_gpus;
 	told->preemptible = !alone;
@@ -309,7 +275,68 @@ static void launch_plan(struct sim *s, struct sim_job *job)
 		r->row = plan_row_find(r->job->application, NULL, digits);
 }
 
-static int check_plans(struct sim *s, struct err *err)
+/* --- whether a round is legal: at GPUs and times only, not at how a policy came to them --- */
+
+#define ROUNDING 1e-9
+
+static int check_plan(const struct plan_state *s, struct err *err)
+{
+	int gpus = s->held->replicas;
+	char digits[PLAN_DIGITS + 1] = "";
+	const struct plan_row *row;
+
+	if (!s->plan != !gpus)
+		return err_set(err, EX_SOFTWARE, "job '%s' has %d GPUs and makes %siterations",
+			       s->name, gpus, s->plan ? "" : "no ");
+	if (s->job->guaranteed && gpus == 0 && s->had)
+		return err_set(err, EX_SOFTWARE, "guaranteed job '%s' loses its GPUs", s->name);
+	if (gpus == 0)
+		return 0;
+	placement_digits(s->held->gpus, s->held->n, digits, sizeof(digits));
+	row = plan_row_find(s->job->application, s->plan, digits);
+	if (!row || row->gpus != gpus || row->iteration_s != s->iteration_s)
+		return err_set(err, EX_SOFTWARE,
+			       "job '%s' with plan '%s' on %s has no such row", s->name, s->plan,
+			       digits);
+	if (s->job->guaranteed && s->iteration_s > s->job->owner_s)
+		return err_set(err, EX_SOFTWARE, "guaranteed job '%s' is slower than asked",
+			       s->name);
+	return 0;
+}
+
+int plan_check(const struct plan_state *states, int n, int n_nodes, int gpus_per_node,
+	       double cores_per_node, struct err *err)
+{
+	for (int node = 0; node < n_nodes; node++) {
+		double cores = 0;
+		int gpus = 0;
+
+		for (int i = 0; i < n; i++) {
+			const struct placement *p = states[i].held;
+			int held = 0;
+
+			for (int k = 0; k < p->n; k++)
+				held += p->nodes[k] == node ? p->gpus[k] : 0;
+			if (held < 0)
+				return err_set(err, EX_SOFTWARE, "job '%s' has %d GPUs",
+					       states[i].name, held);
+			gpus += held;
+			cores += held * states[i].job->cores;
+		}
+		if (gpus > gpus_per_node)
+			return err_set(err, EX_SOFTWARE, "%d of %d GPUs of node %d are held", gpus,
+				       gpus_per_node, node);
+		if (cores > cores_per_node * (1 + ROUNDING))
+			return err_set(err, EX_SOFTWARE, "%g of %g cores of node %d are wanted",
+				       cores, cores_per_node, node);
+	}
+	for (int i = 0; i < n; i++)
+		if (check_plan(&states[i], err))
+			return -1;
+	return 0;
+}
+
+static int check_plans(struct sim *s)
 {
 	struct plan_state *states = xcalloc((size_t)s->n_active, sizeof(*states));
 	int rc;
@@ -326,19 +353,17 @@ static int check_plans(struct sim *s, struct err *err)
 		r->had = s->active[i]->placement.replicas;
 	}
 	rc = plan_check(states, s->n_active, s->n_nodes, s->kinds[0].gpus_per_node,
-			(double)PLAN_CORES_PER_GPU * s->kinds[0].gpus_per_node, err);
+			(double)PLAN_CORES_PER_GPU * s->kinds[0].gpus_per_node, s->err);
 	free(states);
-	return rc ? err_prefix(err, "at %.0f s", s->now_s) : 0;
+	return rc ? err_prefix(s->err, "at %.0f s", s->now_s) : 0;
 }
 
-static int alone_with_plan(struct sim *s, const struct sim_job *job, double gpus, double *seconds,
-			   struct err *err)
+static int alone_with_plan(struct sim *s, const struct sim_job *job, double gpus, double *seconds)
 {
 	const struct plan_job *plan_job = ((const struct run *)job->own)->job;
 	const struct plan_application *a = plan_job->application;
 	double best_s = HUGE_VAL;
 
-	(void)err;
 	for (int n = 1; n <= s->n_gpus && n <= fmax(gpus, a->least_gpus); n++)
 		if (a->best[n])
 			best_s = fmin(best_s, a->best[n]->iteration_s);
@@ -359,7 +384,7 @@ int sim_plans_run(const struct sim_options *options, const struct sim_plans *pla
 	struct sim s;
 	int rc;
 
-	sim_init(&s, &world_of_plans, options, workload);
+	sim_init(&s, &world_of_plans, options, workload, err);
 	sim_add_kind(&s, NULL, plans->n_gpus / plans->gpus_per_node, plans->gpus_per_node);
 	for (int i = 0; i < workload->n_jobs; i++) {
 		struct run *r = s.jobs[i].own = &runs[i];
@@ -374,7 +399,7 @@ int sim_plans_run(const struct sim_options *options, const struct sim_plans *pla
 			r->goodput[n] = may ? 1 / row->iteration_s : (double)NAN;
 		}
 	}
-	rc = sim_run(&s, NULL, result, err);
+	rc = sim_run(&s, NULL, result);
 	sim_release(&s);
 	for (int i = 0; i < workload->n_jobs; i++)
 		free(runs[i].goodput);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -64,24 +65,48 @@ static int64_t validation_batch_size(const char *name)
 {
 	static const char prefix[] = "validation-", suffix[] = ".csv";
 	size_t n = strlen(name), head = sizeof(prefix) - 1, tail = sizeof(suffix) - 1;
-	int64_t size = 0;
-	char *digits;
+	char usual[64];
+	long long size;
 
 	if (n < head + tail || !text_starts_with(name, prefix) ||
 	    strcmp(name + n - tail, suffix) != 0)
 		return 0;
-	digits = xstrdup(name + head);
-	digits[n - head - tail] = '\0';
-	if (*digits == '0' || strspn(digits, "0123456789") != strlen(digits) ||
-	    number_parse_int(digits, &size) || size < 1 || size > BATCH_SIZE_MAX)
-		size = -1;
-	free(digits);
-	return size;
+	size = strtoll(name + head, NULL, 10);
+	snprintf(usual, sizeof(usual), "validation-%lld.csv", size);
+	return strcmp(name, usual) == 0 && size >= 1 && size <= BATCH_SIZE_MAX ? size : -1;
 }
 
-/* The progress at the end of an epoch is the least of all trainings. */
-static void set_progress(struct application *a)
+int application_read_validations(struct application *a, const char *directory, struct err *err)
 {
+	struct dirent **names;
+	/* By version, so that the batch sizes ascend. */
+	int n = scandir(directory, &names, NULL, versionsort), rc = 0;
+
+	if (n < 0)
+		return err_set(err, EX_NOINPUT, "cannot read '%s': %s", directory, strerror(errno));
+	for (int i = 0; i < n && rc == 0; i++)
+		if (validation_batch_size(names[i]->d_name) < 0)
+			rc = err_set(err, EX_DATAERR,
+				     "'%s/%s': its name is not 'validation-B.csv' of a batch "
+				     "size B", directory, names[i]->d_name);
+	a->validations = xcalloc((size_t)n, sizeof(*a->validations));
+	for (int i = 0; i < n; i++) {
+		int64_t size = validation_batch_size(names[i]->d_name);
+		char *path = xasprintf("%s/%s", directory, names[i]->d_name);
+
+		if (rc == 0 && size)
+			rc = read_validation(a, path, size, err);
+		free(path);
+		free(names[i]);
+	}
+	free(names);
+	if (rc == 0 && !a->n_validations)
+		rc = err_set(err, EX_DATAERR, "no 'validation-B.csv' in '%s'", directory);
+	if (rc)
+		return -1;
+	a->initial_batch_size = a->validations[0].batch_size;
+	a->max_batch_size = a->validations[a->n_validations - 1].batch_size;
+	/* The progress at the end of an epoch is the least of all trainings. */
 	a->progress = xcalloc((size_t)a->n_epochs + 1, sizeof(*a->progress));
 	for (int e = 0; e < a->n_epochs; e++) {
 		a->progress[e + 1] = a->validations[0].progress[e];
@@ -89,66 +114,6 @@ static void set_progress(struct application *a)
 			a->progress[e + 1] =
 				fmin(a->progress[e + 1], a->validations[i].progress[e]);
 	}
-}
-
-static int by_size(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
-/* Lists the validated batch sizes, ascending; the caller frees *sizes. Returns their number. */
-static int list_validations(const char *directory, int64_t **sizes, struct err *err)
-{
-	DIR *dir = opendir(directory);
-	const struct dirent *entry;
-	int n = 0;
-
-	if (!dir)
-		return err_set(err, EX_NOINPUT, "cannot read '%s': %s", directory, strerror(errno));
-	while ((entry = readdir(dir))) {
-		int64_t size = validation_batch_size(entry->d_name);
-
-		if (!size)
-			continue;
-		if (size < 0) {
-			err_set(err, EX_DATAERR,
-				"'%s/%s': its name is not 'validation-B.csv' of a batch size B",
-				directory, entry->d_name);
-			n = -1;
-			break;
-		}
-		*sizes = xreallocarray(*sizes, (size_t)n + 1, sizeof(**sizes));
-		(*sizes)[n++] = size;
-	}
-	closedir(dir);
-	if (n < 0)
-		return -1;
-	if (n == 0)
-		return err_set(err, EX_DATAERR, "no 'validation-B.csv' in '%s'", directory);
-	qsort(*sizes, (size_t)n, sizeof(**sizes), by_size);
-	return n;
-}
-
-int application_read_validations(struct application *a, const char *directory, struct err *err)
-{
-	int64_t *sizes = NULL;
-	int n = list_validations(directory, &sizes, err), rc = n < 0 ? -1 : 0;
-
-	a->validations = xcalloc(n > 0 ? (size_t)n : 0, sizeof(*a->validations));
-	for (int i = 0; sizes && i < n && rc == 0; i++) {
-		char *path = xasprintf("%s/validation-%lld.csv", directory, (long long)sizes[i]);
-
-		rc = read_validation(a, path, sizes[i], err);
-		free(path);
-	}
-	free(sizes);
-	if (rc)
-		return -1;
-	a->initial_batch_size = a->validations[0].batch_size;
-	a->max_batch_size = a->validations[a->n_validations - 1].batch_size;
-	set_progress(a);
 	return 0;
 }
 
@@ -162,7 +127,8 @@ const struct application *sim_profiles_find(const struct sim_profiles *p, const 
 	return NULL;
 }
 
-/* As in the artifact, the restarts that the policy is told are not the real ones. */
+/* Restarts and slowdowns of the artifact of Jayaram Subramanya et al., "Sia", SOSP 2023, where
+ * applications run on several kinds. The restarts that the policy is told are not the real ones. */
 static const struct entry {
 	const char *name;
 	double restart_s, told_restart_s, slowdown;
@@ -175,124 +141,90 @@ static const struct entry {
 	{ "ncf", 15, 30, 1.5 },
 };
 
-/* Sets restarts and slowdowns as in the artifact of Jayaram Subramanya et al., "Sia", SOSP 2023. */
-static void set_published(struct sim_profiles *p)
+/* The application that a row of a table names; NULL: the profiles have none. */
+static struct application *named_in(const struct csv *c, int row, const struct sim_profiles *p,
+				    struct err *err)
 {
-	for (int i = 0; i < p->count; i++)
-		for (size_t k = 0; k < sizeof(entries) / sizeof(entries[0]); k++) {
-			struct application *a = &p->items[i];
+	const char *name = csv_cell(c, row, 0);
+	const struct application *a = sim_profiles_find(p, name);
 
-			if (strcmp(a->name, entries[k].name) != 0)
-				continue;
-			a->restart_s = entries[k].restart_s;
-			a->told_restart_s = entries[k].told_restart_s;
-			a->slowdown = entries[k].slowdown;
-		}
+	if (!a)
+		csv_complain(c, row, err, "the profiles have no application '%.60s'", name);
+	return a ? &p->items[a - p->items] : NULL;
 }
 
-/* Reads a value of each application: its restart, in seconds, or its slowdown, a factor. */
-static int read_table(struct sim_profiles *p, const char *path, bool restarts,
-		      struct csv_range range, struct err *err)
+static int read_restart(const struct csv *c, int row, void *profiles, struct err *err)
 {
-	const char *const columns[] = { "application", restarts ? "seconds" : "factor" };
-	struct csv c;
-	int rc = 0;
+	struct application *a = named_in(c, row, profiles, err);
 
-	if (csv_read(&c, path, columns, 2, err))
+	if (!a || csv_number(c, row, 1, (struct csv_range){ 0, 86400 }, &a->restart_s, err))
 		return -1;
-	for (int row = 0; row < c.n_rows && rc == 0; row++) {
-		const char *name = csv_cell(&c, row, 0);
-		const struct application *found = sim_profiles_find(p, name);
-		struct application *a = found ? &p->items[sim_profiles_index(p, found)] : NULL;
-		double value = 0;
+	a->told_restart_s = a->restart_s;
+	return 0;
+}
 
-		if (!a) {
-			rc = csv_complain(&c, row, err,
-					  "the profiles have no application '%.60s'", name);
-			break;
-		}
-		rc = csv_number(&c, row, 1, range, &value, err);
-		if (rc == 0 && restarts)
-			a->restart_s = a->told_restart_s = value;
-		else if (rc == 0)
-			a->slowdown = value;
-	}
-	csv_release(&c);
-	return rc;
+static int read_slowdown(const struct csv *c, int row, void *profiles, struct err *err)
+{
+	struct application *a = named_in(c, row, profiles, err);
+
+	return a ? csv_number(c, row, 1, (struct csv_range){ 0.01, 1000 }, &a->slowdown, err) : -1;
 }
 
 int sim_profiles_read_restarts(struct sim_profiles *p, const char *path, struct err *err)
 {
-	return read_table(p, path, true, (struct csv_range){ 0, 86400 }, err);
+	static const char *const columns[] = { "application", "seconds" };
+
+	return csv_rows(path, columns, 2, read_restart, p, err);
 }
 
 int sim_profiles_read_slowdowns(struct sim_profiles *p, const char *path, struct err *err)
 {
-	return read_table(p, path, false, (struct csv_range){ 0.01, 1000 }, err);
+	static const char *const columns[] = { "application", "factor" };
+
+	return csv_rows(path, columns, 2, read_slowdown, p, err);
 }
 
 /* --- directories --- */
 
-/* kind: the end of the names, such as "-t4"; "": none. */
-static int list_names(const char *directory, const char *kind, struct strings *names,
-		      struct err *err)
+/* kinds: the ends of the names of files, such as "-t4". */
+static int read_applications(struct sim_profiles *p, char *const *kinds, struct err *err)
 {
-	DIR *dir = opendir(directory);
-	const struct dirent *entry;
+	struct dirent **names;
+	int n = scandir(p->directory, &names, NULL, alphasort), rc = 0;
 
-	if (!dir)
-		return err_set(err, EX_NOINPUT, "cannot read '%s': %s", directory, strerror(errno));
-	while ((entry = readdir(dir))) {
-		char *path = xasprintf("%s/%s/placements%s.csv", directory, entry->d_name, kind);
+	if (n < 0)
+		return err_set(err, EX_NOINPUT, "cannot read '%s': %s", p->directory,
+			       strerror(errno));
+	p->items = xcalloc((size_t)n, sizeof(*p->items));
+	for (int i = 0; i < n; i++) {
+		const char *name = names[i]->d_name;
+		char *path = xasprintf("%s/%s/placements%s.csv", p->directory, name, kinds[0]);
 
-		if (*entry->d_name != '.' && access(path, F_OK) == 0)
-			strings_add(names, entry->d_name);
+		if (rc == 0 && *name != '.' && access(path, F_OK) == 0) {
+			rc = application_read(&p->items[p->count], p->directory, name, kinds,
+					      p->n_kinds, err);
+			p->count += rc == 0;
+		}
 		free(path);
+		free(names[i]);
 	}
-	closedir(dir);
-	if (!names->count)
-		return err_set(err, EX_NOINPUT,
-			       "no application in '%s': a directory of each, with a "
-			       "'placements%s.csv'",
-			       directory, kind);
-	return 0;
-}
-
-static int by_string(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-/* kinds: the ends of the names of files. */
-static int read_applications(struct sim_profiles *p, const char *directory, char *const *kinds,
-			     int n_kinds, struct err *err)
-{
-	struct strings names;
-	int rc;
-
-	*p = (struct sim_profiles){ .directory = xstrdup(directory), .n_kinds = n_kinds };
-	strings_init(&names);
-	rc = list_names(directory, kinds[0], &names, err);
-	if (rc == 0) {
-		qsort(names.items, names.count, sizeof(*names.items), by_string);
-		p->items = xcalloc(names.count, sizeof(*p->items));
-	}
-	for (size_t i = 0; i < names.count && rc == 0; i++) {
-		rc = application_read(&p->items[p->count], directory, names.items[i], kinds,
-				      n_kinds, err);
-		p->count += rc == 0;
-	}
-	strings_release(&names);
-	if (rc)
-		sim_profiles_release(p);
+	free(names);
+	if (rc == 0 && !p->count)
+		rc = err_set(err, EX_NOINPUT,
+			     "no application in '%s': a directory of each, with a "
+			     "'placements%s.csv'", p->directory, kinds[0]);
 	return rc;
 }
 
-int sim_profiles_read(struct sim_profiles *p, const char *directory, struct err *err)
+/* The tables hold the files' applications by name. */
+static void set_published(struct application *a)
 {
-	char none[] = "", *const kinds[] = { none };
-
-	return read_applications(p, directory, kinds, 1, err);
+	for (size_t k = 0; k < sizeof(entries) / sizeof(entries[0]); k++)
+		if (strcmp(a->name, entries[k].name) == 0) {
+			a->restart_s = entries[k].restart_s;
+			a->told_restart_s = entries[k].told_restart_s;
+			a->slowdown = entries[k].slowdown;
+		}
 }
 
 int sim_profiles_read_kinds(struct sim_profiles *p, const char *directory,
@@ -301,15 +233,23 @@ int sim_profiles_read_kinds(struct sim_profiles *p, const char *directory,
 	char **suffixes = xcalloc((size_t)n_kinds, sizeof(*suffixes));
 	int rc;
 
+	*p = (struct sim_profiles){ .directory = xstrdup(directory), .n_kinds = n_kinds };
 	for (int k = 0; k < n_kinds; k++)
-		suffixes[k] = xasprintf("-%s", kinds[k]);
-	rc = read_applications(p, directory, suffixes, n_kinds, err);
-	if (rc == 0)
-		set_published(p);
+		suffixes[k] = kinds ? xasprintf("-%s", kinds[k]) : xstrdup("");
+	rc = read_applications(p, suffixes, err);
+	for (int i = 0; kinds && i < p->count; i++)
+		set_published(&p->items[i]);
 	for (int k = 0; k < n_kinds; k++)
 		free(suffixes[k]);
 	free(suffixes);
+	if (rc)
+		sim_profiles_release(p);
 	return rc;
+}
+
+int sim_profiles_read(struct sim_profiles *p, const char *directory, struct err *err)
+{
+	return sim_profiles_read_kinds(p, directory, NULL, 1, err);
 }
 
 void sim_profiles_release(struct sim_profiles *p)
@@ -327,20 +267,6 @@ void sim_profiles_release(struct sim_profiles *p)
 
 /* The columns of a workload, after name and time. */
 enum { APPLICATION = 2, REPLICAS, BATCH_SIZE, N_COLUMNS };
-
-static int read_batch_size(const struct csv *c, int row, const struct application *a,
-			   struct sim_workload_job *job, struct err *err)
-{
-	if (csv_whole(c, row, BATCH_SIZE, (struct csv_range){ 1, 1e15 }, &job->batch_size, err))
-		return -1;
-	if (job->batch_size < a->initial_batch_size || job->batch_size > a->max_batch_size)
-		return csv_complain(c, row, err,
-				    "batch_size %lld of '%s', which was validated from %lld "
-				    "to %lld",
-				    (long long)job->batch_size, a->name,
-				    (long long)a->initial_batch_size, (long long)a->max_batch_size);
-	return 0;
-}
 
 /* The error for an application without profiles; it tells if a directory of that name exists. */
 static int no_profiles(const struct csv *c, int row, const struct sim_profiles *profiles,
@@ -373,7 +299,16 @@ static int read_job(const struct csv *c, int row, struct sim_workload *w, const 
 	if (!job->application)
 		return no_profiles(c, row, profiles, err);
 	job->application_name = job->application->name;
-	return read_batch_size(c, row, job->application, job, err);
+	if (csv_whole(c, row, BATCH_SIZE, (struct csv_range){ 1, 1e15 }, &job->batch_size, err))
+		return -1;
+	if (job->batch_size < job->application->initial_batch_size ||
+	    job->batch_size > job->application->max_batch_size)
+		return csv_complain(c, row, err,
+				    "batch_size %lld of '%s', which was validated from %lld "
+				    "to %lld", (long long)job->batch_size, job->application_name,
+				    (long long)job->application->initial_batch_size,
+				    (long long)job->application->max_batch_size);
+	return 0;
 }
 
 /* A name and its row. */

@@ -142,25 +142,22 @@ static void end_lease(struct sim *s, struct sim_job *job)
 		job->finish_s = s->now_s;
 }
 
-static int end_of_lease(struct sim *s, struct sim_job *job, struct moment *event, struct err *err)
+static int end_of_lease(struct sim *s, struct sim_job *job, struct moment *event)
 {
 	const struct rack_run *r = job->own;
 
-	(void)err;
 	if (r->runs)
 		*event = (struct moment){ r->ends_s, r->ends_s - s->now_s };
 	return 0;
 }
 
-static int run_lease(struct sim *s, struct sim_job *job, double start_s, double seconds,
-		     struct err *err)
+static int run_lease(struct sim *s, struct sim_job *job, double start_s, double seconds)
 {
 	size_t machines = (size_t)((const struct racks *)s->own)->n_machines;
 	struct rack_run *r = job->own;
 
 	(void)start_s;
 	(void)seconds;
-	(void)err;
 	r->ran = r->runs;
 	r->ended = false;
 	memcpy(r->held_before, r->held, machines * sizeof(*r->held));
@@ -199,36 +196,26 @@ static void prepare_policy(struct sim *s)
 	racks->files->policy->prepare(state, racks->asked, n);
 }
 
-/* Sets the order in which the jobs that wait are asked. Returns their number. */
-static int order_jobs(const struct sim *s)
+static void ask_jobs(struct sim *s)
 {
 	struct racks *racks = s->own;
-	int n = 0;
+	const struct rack_policy *policy = racks->files->policy;
+	int *held = xcalloc((size_t)racks->n_machines, sizeof(*held)), n = 0;
 
+	if (policy->prepare)
+		prepare_policy(s);
+	/* In the order in which the jobs that wait are asked. */
 	for (int i = 0; i < s->n_active; i++) {
 		struct rack_run *r = s->active[i]->own;
 		int at = n;
 
 		if (r->runs)
 			continue;
-		for (; at > 0 && rack_compare(racks->files->policy, &r->told,
-					      racks->asked[at - 1]) < 0; at--)
+		for (; at > 0 && rack_compare(policy, &r->told, racks->asked[at - 1]) < 0; at--)
 			racks->asked[at] = racks->asked[at - 1];
 		racks->asked[at] = &r->told;
 		n++;
 	}
-	return n;
-}
-
-static void ask_jobs(struct sim *s)
-{
-	struct racks *racks = s->own;
-	const struct rack_policy *policy = racks->files->policy;
-	int *held = xcalloc((size_t)racks->n_machines, sizeof(*held)), n;
-
-	if (policy->prepare)
-		prepare_policy(s);
-	n = order_jobs(s);
 	for (int k = 0; k < n * (policy->prepare ? 2 : 1); k++) {
 		struct rack_job *told = racks->asked[k % n];
 		double alarm_s = HUGE_VAL;
@@ -282,7 +269,7 @@ static void decide_leases(struct sim *s, struct sim_round *round)
 		s->alarm_s = fmin(s->alarm_s, look_s * (floor(s->now_s / look_s) + 1));
 }
 
-static int check_leases(struct sim *s, struct err *err)
+static int check_leases(struct sim *s)
 {
 	const struct racks *racks = s->own;
 	struct rack_holding *jobs = xcalloc((size_t)s->workload->n_jobs, sizeof(*jobs));
@@ -300,42 +287,25 @@ static int check_leases(struct sim *s, struct err *err)
 		};
 	}
 	rc = rack_check(racks->files, racks->state.cluster.free, jobs, s->workload->n_jobs,
-			racks->state.lease_s, err);
+			racks->state.lease_s, s->err);
 	free(jobs);
-	return rc ? err_prefix(err, "at %.0f s", s->now_s) : 0;
+	return rc ? err_prefix(s->err, "at %.0f s", s->now_s) : 0;
 }
 
 /* --- the whole --- */
 
 /* The time of the job alone on the cluster. All GPUs are free, and its own memory is used. */
-static int alone_on_racks(struct sim *s, const struct sim_job *job, double gpus, double *seconds,
-			  struct err *err)
+static int alone_on_racks(struct sim *s, const struct sim_job *job, double gpus, double *seconds)
 {
 	const struct racks *racks = s->own;
 	const struct rack_run *r = job->own;
 
 	(void)gpus;
-	(void)err;
 	for (enum distance d = IN_MACHINE; d < DISTANCES; d++)
 		if (racks_find(&racks->state.cluster, d, r->job->gpus, r->held))
 			break;
 	*seconds = r->job->work_s / part_alone(racks, r, r->held);
 	return 0;
-}
-
-/* held (result): GPUs at this distance, where there are enough machines and racks for it; all are
- * free. */
-static void spread_over(const struct racks *racks, enum distance d, int gpus, int *held)
-{
-	const struct rack_cluster *cluster = &racks->state.cluster;
-	int far = d == IN_RACK && cluster->machines_per_rack > 1 ? 1
-		: d == ANYWHERE ? cluster->machines_per_rack : racks->n_machines;
-
-	if (racks_find(cluster, d, gpus, held) && gpus > 1 && racks_distance(cluster, held) < d &&
-	    far < racks->n_machines) {
-		held[0]--;
-		held[far]++;
-	}
 }
 
 static void init_run(struct racks *racks, struct rack_run *r, const struct sim_job *job,
@@ -344,6 +314,7 @@ static void init_run(struct racks *racks, struct rack_run *r, const struct sim_j
 	static const char *const insensitive[] = { "ResNet50", "ResNet18", "BERT" };
 	size_t machines = (size_t)racks->n_machines;
 	const struct rack_cluster *cluster = &racks->state.cluster;
+	int far;
 
 	*r = (struct rack_run){
 		.job = rack_job, .held = racks->held + (size_t)job->index * machines * 2,
@@ -358,7 +329,15 @@ static void init_run(struct racks *racks, struct rack_run *r, const struct sim_j
 		r->told.part[d] = (double)NAN;
 		if (r->job->gpus > racks_width(cluster, d) * cluster->gpus_per_machine)
 			continue;
-		spread_over(racks, d, r->job->gpus, r->held);
+		racks_find(cluster, d, r->job->gpus, r->held);
+		/* At this distance, where there are enough machines and racks for it. */
+		far = d == ANYWHERE ? cluster->machines_per_rack
+			: d == IN_RACK && cluster->machines_per_rack > 1 ? 1 : racks->n_machines;
+		if (r->job->gpus > 1 && racks_distance(cluster, r->held) < d &&
+		    far < racks->n_machines) {
+			r->held[0]--;
+			r->held[far]++;
+		}
 		r->told.part[d] = part_alone(racks, r, r->held);
 	}
 	memset(r->held, 0, machines * sizeof(*r->held));
@@ -386,7 +365,7 @@ int sim_racks_run(const struct sim_options *options, const struct sim_racks *t,
 	struct sim s;
 	int rc;
 
-	sim_init(&s, &world_of_racks, options, workload);
+	sim_init(&s, &world_of_racks, options, workload, err);
 	sim_add_kind(&s, NULL, racks.n_machines, t->cluster.gpus_per_machine);
 	s.own = &racks;
 	s.interval_s = HUGE_VAL;
@@ -399,7 +378,7 @@ int sim_racks_run(const struct sim_options *options, const struct sim_racks *t,
 		s.jobs[i].own = &racks.runs[i];
 		init_run(&racks, &racks.runs[i], &s.jobs[i], &jobs[i]);
 	}
-	rc = sim_run(&s, NULL, result, err);
+	rc = sim_run(&s, NULL, result);
 	sim_release(&s);
 	rack_state_release(&racks.state);
 	free(racks.asked);

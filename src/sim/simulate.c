@@ -11,12 +11,12 @@
 #define STUCK_S (28 * 86400.0)		/* this long without progress of any job is an error */
 
 void sim_init(struct sim *s, const struct world *world, const struct sim_options *options,
-	      const struct sim_workload *workload)
+	      const struct sim_workload *workload, struct err *err)
 {
 	size_t n = (size_t)workload->n_jobs;
 
 	*s = (struct sim){
-		.world = world, .options = options, .workload = workload,
+		.world = world, .options = options, .workload = workload, .err = err,
 		.interval_s = options->interval_s, .alarm_s = HUGE_VAL,
 		.jobs = xcalloc(n, sizeof(*s->jobs)),
 		.active = xcalloc(n, sizeof(struct sim_job *)),
@@ -110,7 +110,7 @@ static struct moment moment_at(const struct sim *s, double at_s)
 }
 
 /* Lets all jobs run up to now_s; those that end leave. */
-static int run_jobs(struct sim *s, double start_s, double seconds, struct err *err)
+static int run_jobs(struct sim *s, double start_s, double seconds)
 {
 	int n = s->n_active, left = 0;
 
@@ -119,7 +119,7 @@ static int run_jobs(struct sim *s, double start_s, double seconds, struct err *e
 
 		job->active_sum += n * seconds;
 		job->active_s += seconds;
-		if (s->world->run(s, job, start_s, seconds, err))
+		if (s->world->run(s, job, start_s, seconds))
 			return -1;
 		if (isnan(job->finish_s))
 			s->active[left++] = job;
@@ -131,17 +131,17 @@ static int run_jobs(struct sim *s, double start_s, double seconds, struct err *e
 	return 0;
 }
 
-static int stuck(const struct sim *s, struct err *err)
+static int stuck(const struct sim *s)
 {
 	const struct sim_options *o = s->options;
 
-	return err_set(err, EX_UNAVAILABLE, "'%s' under '%s': no job got any further in 28 days",
+	return err_set(s->err, EX_UNAVAILABLE, "'%s' under '%s': no job got any further in 28 days",
 		       s->workload->name, o->policy ? o->policy->name : o->rack_policy);
 }
 
 /* Goes to the next interval, or to an event before it. While no job is present, intervals go by
  * unseen. */
-static int go_on(struct sim *s, struct err *err)
+static int go_on(struct sim *s)
 {
 	double round = (double)s->round + 1, idle = ceil(s->next_arrival_s / s->interval_s);
 	double start_s = s->now_s, round_s;
@@ -155,24 +155,24 @@ static int go_on(struct sim *s, struct err *err)
 		next = sooner(next, moment_at(s, s->next_arrival_s));
 	for (int i = 0; s->stops_at_events && i < s->n_active; i++) {
 		event = (struct moment){ HUGE_VAL, HUGE_VAL };
-		if (s->world->event(s, s->active[i], &event, err))
+		if (s->world->event(s, s->active[i], &event))
 			return -1;
 		next = sooner(next, event);
 	}
 	if (isinf(next.at_s))
-		return stuck(s, err);
+		return stuck(s);
 	s->now_s = next.at_s;
 	s->due = s->now_s >= fmin(round_s, s->alarm_s);
 	if (s->now_s >= round_s)
 		s->round = (int64_t)round;
 	else if (!s->n_active && !isinf(s->interval_s))
 		s->round = (int64_t)(s->now_s / s->interval_s);
-	return run_jobs(s, start_s, next.in_s, err);
+	return run_jobs(s, start_s, next.in_s);
 }
 
 /* --- a decision --- */
 
-int sim_tell(struct sim *s, struct sim_job *job, struct sched_job *told, struct err *err)
+int sim_tell(struct sim *s, struct sim_job *job, struct sched_job *told)
 {
 	*told = (struct sched_job){
 		.id = job->index + 1, .weight = 1, .preemptible = true,
@@ -185,7 +185,7 @@ int sim_tell(struct sim *s, struct sim_job *job, struct sched_job *told, struct 
 		.restart_s = s->options->restart_s,
 		.goodput_now = (double)NAN, .remaining_samples = (double)NAN,
 	};
-	return s->world->tell(s, job, told, err);
+	return s->world->tell(s, job, told);
 }
 
 struct sched_input sim_input(const struct sim *s, const struct sched_job *told)
@@ -232,24 +232,6 @@ static void place_on_kind(const struct sim *s, int kind, const struct sched_choi
 	free(count);
 }
 
-/* Gives the job another placement now, and takes the memory of the placement over. */
-static void move_job(struct sim *s, struct sim_job *job, struct placement *placement, int kind)
-{
-	placement_release(&job->placement);
-	job->placement = *placement;
-	*placement = (struct placement){ 0 };
-	if (job->placement.n) {
-		job->kind = kind;
-		job->launched_s = s->now_s;
-		job->restarts++;
-		if (isnan(job->start_s))
-			job->start_s = s->now_s;
-	} else {
-		job->waiting_since_s = s->now_s;
-	}
-	s->world->launch(s, job);
-}
-
 /* Asks the policy for numbers of GPUs, finds nodes, and moves the jobs whose nodes or GPUs
  * differ. */
 static void decide_by_policy(struct sim *s, const struct sched_job *told, struct sim_round *round,
@@ -272,7 +254,19 @@ static void decide_by_policy(struct sim *s, const struct sched_job *told, struct
 
 		if (!placement_equal(&job->placement, &placements[i])) {
 			round->restarts += placements[i].n && job->restarts >= 0;
-			move_job(s, job, &placements[i], choices[i].kind);
+			placement_release(&job->placement);
+			job->placement = placements[i];
+			placements[i] = (struct placement){ 0 };
+			if (job->placement.n) {
+				job->kind = choices[i].kind;
+				job->launched_s = s->now_s;
+				job->restarts++;
+				if (isnan(job->start_s))
+					job->start_s = s->now_s;
+			} else {
+				job->waiting_since_s = s->now_s;
+			}
+			s->world->launch(s, job);
 		}
 		round->gpus += job->placement.replicas;
 		round->running += job->placement.n > 0;
@@ -284,7 +278,7 @@ static void decide_by_policy(struct sim *s, const struct sched_job *told, struct
 	free(choices);
 }
 
-static int decide(struct sim *s, struct sim_result *result, struct err *err)
+static int decide(struct sim *s, struct sim_result *result)
 {
 	int n = result->n_rounds++, rc = 0;
 	struct sched_job *told = xcalloc((size_t)s->n_active, sizeof(*told));
@@ -301,7 +295,7 @@ static int decide(struct sim *s, struct sim_result *result, struct err *err)
 
 		if (isnan(job->demoted_s) && job->attained_device_s >= TIRESIAS_QUEUE_DEVICE_S)
 			job->demoted_s = s->now_s;
-		rc = sim_tell(s, job, &told[i], err);
+		rc = sim_tell(s, job, &told[i]);
 	}
 	start_s = clock_boot_s();
 	if (rc == 0 && s->world->decide) {
@@ -311,14 +305,14 @@ static int decide(struct sim *s, struct sim_result *result, struct err *err)
 		decide_by_policy(s, told, &result->rounds[n], &s->decide_s[n], &s->gap[n]);
 	}
 	free(told);
-	if (rc == 0 && s->world->decided && s->world->decided(s, err))
+	if (rc == 0 && s->world->decided && s->world->decided(s))
 		rc = -1;
 	return rc;
 }
 
 /* --- the whole --- */
 
-static int set_jobs(struct sim *s, struct sim_result *result, struct err *err)
+static int set_jobs(struct sim *s, struct sim_result *result)
 {
 	result->jobs = xcalloc((size_t)s->workload->n_jobs, sizeof(*result->jobs));
 	for (int i = 0; i < s->workload->n_jobs; i++) {
@@ -326,8 +320,7 @@ static int set_jobs(struct sim *s, struct sim_result *result, struct err *err)
 		double alone_s = (double)NAN;
 
 		if (s->world->alone &&
-		    s->world->alone(s, job, s->n_gpus * job->active_s / job->active_sum, &alone_s,
-				    err))
+		    s->world->alone(s, job, s->n_gpus * job->active_s / job->active_sum, &alone_s))
 			return -1;
 		result->jobs[i] = (struct sim_job_result){
 			.name = job->spec->name, .submit_s = job->spec->submit_s,
@@ -343,8 +336,7 @@ static int set_jobs(struct sim *s, struct sim_result *result, struct err *err)
 	return 0;
 }
 
-int sim_run(struct sim *s, const struct sim_progress *progress, struct sim_result *result,
-	    struct err *err)
+int sim_run(struct sim *s, const struct sim_progress *progress, struct sim_result *result)
 {
 	double start_s = clock_boot_s();
 	int rc = 0;
@@ -353,18 +345,18 @@ int sim_run(struct sim *s, const struct sim_progress *progress, struct sim_resul
 	while (rc == 0 && s->n_done < s->workload->n_jobs) {
 		int done = s->n_done;
 
-		rc = go_on(s, err);
+		rc = go_on(s);
 		if (rc == 0)
 			admit_jobs(s);
 		if (rc == 0 && s->n_active && s->now_s - s->progress_s > STUCK_S)
-			rc = stuck(s, err);
+			rc = stuck(s);
 		if (rc == 0 && s->due && (s->n_active || s->world->decide))
-			rc = decide(s, result, err);
+			rc = decide(s, result);
 		if (progress && s->n_done != done)
 			progress->tell(progress->data, s->n_done);
 	}
 	if (rc == 0)
-		rc = set_jobs(s, result, err);
+		rc = set_jobs(s, result);
 	result->figures.decide_median_s = quantile(s->decide_s, result->n_rounds, 0.5);
 	result->figures.decide_p95_s = quantile(s->decide_s, result->n_rounds, 0.95);
 	result->figures.gap_median = quantile(s->gap, result->n_rounds, 0.5);

@@ -46,6 +46,7 @@ struct sim {
 	const struct world *world;
 	void *own;			/* the world's */
 	const struct sim_options *options;
+	struct err *err;		/* the caller's */
 	const struct sim_workload *workload;
 	struct gpu_kind kinds[SCHED_KINDS];
 	int n_kinds;			/* at least 1 */
@@ -78,15 +79,15 @@ struct moment {
 };
 
 struct world {
+	/* Those that return int fail by -1 and s->err. */
 	/* The next event of a job; left as it is where there is none. */
-	int (*event)(struct sim *s, struct sim_job *job, struct moment *event, struct err *err);
+	int (*event)(struct sim *s, struct sim_job *job, struct moment *event);
 	/* Lets the job run for some seconds up to now_s, and sets finish_s if it ends. */
-	int (*run)(struct sim *s, struct sim_job *job, double start_s, double seconds,
-		   struct err *err);
+	int (*run)(struct sim *s, struct sim_job *job, double start_s, double seconds);
 	/* When the job may start, as far as is known; NULL: when it is submitted. */
 	double (*release_s)(const struct sim *s, const struct sim_job *job);
 	/* Adds to what is told of the job. NULL: decide is there. */
-	int (*tell)(struct sim *s, struct sim_job *job, struct sched_job *told, struct err *err);
+	int (*tell)(struct sim *s, struct sim_job *job, struct sched_job *told);
 	/* Finds nodes; NULL: by pack_nodes.h. */
 	void (*place)(const struct sim *s, const struct sched_choice *choices,
 		      struct placement *placements);
@@ -95,22 +96,20 @@ struct world {
 	/* Decides in another way than by a policy of policy.h; may be NULL. */
 	void (*decide)(struct sim *s, struct sim_round *round);
 	/* After a decision: looks whether it is legal. May be NULL. */
-	int (*decided)(struct sim *s, struct err *err);
+	int (*decided)(struct sim *s);
 	/* The time that the job would take alone on this many GPUs; NULL: nobody asks. */
-	int (*alone)(struct sim *s, const struct sim_job *job, double gpus, double *seconds,
-		     struct err *err);
+	int (*alone)(struct sim *s, const struct sim_job *job, double gpus, double *seconds);
 };
 
 void sim_init(struct sim *s, const struct world *world, const struct sim_options *options,
-	      const struct sim_workload *workload);
+	      const struct sim_workload *workload, struct err *err);
 void sim_add_kind(struct sim *s, const char *name, int nodes, int gpus_per_node);
 void sim_release(struct sim *s);
 /* Runs to the end of the last job. result (result): empty after an error. progress may be NULL. */
-int sim_run(struct sim *s, const struct sim_progress *progress, struct sim_result *result,
-	    struct err *err);
+int sim_run(struct sim *s, const struct sim_progress *progress, struct sim_result *result);
 
 /* What policies are told: of the job, and of all active ones, whose entries told has. */
-int sim_tell(struct sim *s, struct sim_job *job, struct sched_job *told, struct err *err);
+int sim_tell(struct sim *s, struct sim_job *job, struct sched_job *told);
 struct sched_input sim_input(const struct sim *s, const struct sched_job *told);
 /* Adds the time on its GPUs to the service of the job, at a speed relative to the slowest kind. */
 void sim_serve(struct sim_job *job, double seconds, double speed);
@@ -122,7 +121,7 @@ double quantile(double *values, int n, double q);
 /* Fills the figures of jobs and rounds: all but measured times. */
 void figures_of_jobs(struct sim_result *result);
 
-/* --- whether what was decided is legal: of execution plans (legal.c) --- */
+/* --- whether what was decided is legal: of execution plans (sim_plans.c) --- */
 
 /* What a job is to do in the next round. */
 struct plan_state {
@@ -143,7 +142,7 @@ struct plan_state {
 int plan_check(const struct plan_state *states, int n, int n_nodes, int gpus_per_node,
 	       double cores_per_node, struct err *err);
 
-/* --- and of machines in racks --- */
+/* --- and of machines in racks (racks_files.c) --- */
 
 /* What a job has after an event. */
 struct rack_holding {
