@@ -58,7 +58,7 @@ struct residuals_source {
 struct residuals residuals_of_plan(const struct residuals_source *own,
 				   const struct residuals_source *others, int n_others,
 				   const struct throughput_place *places, int n_places);
-struct residuals residuals_copy(const struct residuals *r);
+
 void residuals_release(struct residuals *r);
 
 /* The factor on the step time; 1 for a place that was not tabulated. r may be NULL. */

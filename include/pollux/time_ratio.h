@@ -31,18 +31,14 @@
 #define KIND_RATIO_FAR_SPREAD 0.35
 #define KIND_RATIO_PLAN_SPREAD 0.2
 
-/* Those of one device and one pass count, with one entry for each configuration.
- *
- * The step time on kind `to` over the step time on kind `from`. prior: that of the products; NaN or
- * not positive: unknown. The spread is the standard deviation of the logarithm. */
-struct fit_expectation kind_ratio(const struct observation_list *to,
-				  const struct observation_list *from, double prior);
-
-/* The step times of a workload under one plan on both kinds. */
+/* The step times of a workload under one plan on both kinds. Those of one device and one pass
+ * count, with one entry for each configuration. */
 struct kind_times {
 	const struct observation_list *to, *from;
 };
-/* As kind_ratio(), with n_others other plans. */
+/* The step time on kind `to` over the step time on kind `from`, heeding n_others other plans.
+ * prior: that of the products; NaN or not positive: unknown. The spread is the standard deviation
+ * of the logarithm. */
 struct fit_expectation kind_ratio_of_plan(const struct kind_times *own,
 					  const struct kind_times *others, int n_others,
 					  double prior);

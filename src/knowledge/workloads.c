@@ -249,6 +249,20 @@ static struct plan_times times_of(const struct plan_tie_item *item)
 	};
 }
 
+static void set_residuals(const struct plan_tie_item *items, int n, int own)
+{
+	struct residuals_source others[EXECUTION_PLANS_MAX];
+	int n_others = 0;
+
+	for (int i = 0; i < n && n_others < EXECUTION_PLANS_MAX; i++)
+		if (i != own && is_measured(&items[i]))
+			others[n_others++] = (struct residuals_source){
+				items[i].k->seen.items, items[i].k->seen.count,
+				knowledge_params(items[i].k)
+			};
+	knowledge_set_residuals(items[own].k, knowledge_params(items[own].k), others, n_others);
+}
+
 /* The reference is the plan with most observations, the first of several. The errors of the models
  * of all plans tell of each other. */
 void plan_ties_make(const struct plan_tie_item *items, int n)
@@ -269,18 +283,7 @@ void plan_ties_make(const struct plan_tie_item *items, int n)
 		snprintf(t->reference, sizeof(t->reference), "%s", reference->plan);
 		t->params = plan_borrow(&to, &from, t->ratio.value, &t->pass, &t->sync);
 	}
-	for (int i = 0; reference && n > 1 && i < n; i++) {
-		struct residuals_source others[EXECUTION_PLANS_MAX];
-		int n_others = 0;
-
-		if (!is_measured(&items[i]))
-			continue;
-		for (int k = 0; k < n && n_others < EXECUTION_PLANS_MAX; k++)
-			if (k != i && is_measured(&items[k]))
-				others[n_others++] = (struct residuals_source){
-					items[k].k->seen.items, items[k].k->seen.count,
-					knowledge_params(items[k].k)
-				};
-		knowledge_set_residuals(items[i].k, knowledge_params(items[i].k), others, n_others);
-	}
+	for (int i = 0; reference && n > 1 && i < n; i++)
+		if (is_measured(&items[i]))
+			set_residuals(items, n, i);
 }

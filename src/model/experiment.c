@@ -190,31 +190,34 @@ static struct bounds find_bounds(const struct experiment *e)
 
 /* --- growth --- */
 
-/* Tries the double of the largest local batch that worked, or halves the distance to one that did
- * not, by its logarithm. */
+/* The local batch to try: the double of the largest that worked, or half-way, by its logarithm, to
+ * one that did not; 0: none. */
+static int64_t next_local(const struct experiment_limits *l, const struct bounds *b)
+{
+	int64_t top = sizes_at_most(sizes_most_batch(l) / l->min_replicas, l->batch.max_local);
+	int64_t least = l->batch.accumulates ? 1 : ceil_div(sizes_least_batch(l), l->min_replicas);
+	int64_t low = b->worked > 0 ? b->worked : least - 1, m, limit;
+
+	if (b->no_memory == 0)
+		return b->worked > 0 && b->worked < top && !b->stuck
+			? sizes_at_most(2 * b->worked, top) : 0;
+	limit = b->stuck > 0 ? least_of(b->stuck, b->no_memory) : b->no_memory;
+	if (b->worked > 0 && (double)limit <= EXPERIMENT_MEMORY_RATIO * (double)b->worked)
+		return 0;
+	m = most_of(llround(sqrt((double)most_of(low, 1) * (double)limit)), low + 1);
+	return m < limit && m <= top ? m : 0;
+}
+
 static bool grow_batch(const struct experiment *e, const struct throughput_params *p,
 		       struct experiment_choice *choice)
 {
-	const struct experiment_limits *l = &e->limits;
 	struct bounds b = find_bounds(e);
-	int64_t top = sizes_at_most(sizes_most_batch(l) / l->min_replicas, l->batch.max_local);
-	int64_t least = l->batch.accumulates ? 1 : ceil_div(sizes_least_batch(l), l->min_replicas);
-	int64_t low = b.worked > 0 ? b.worked : least - 1, m = 0, limit;
+	int64_t m = next_local(&e->limits, &b);
 	struct configuration *c = &choice->configuration;
 
-	if (b.no_memory == 0) {
-		if (b.worked > 0 && b.worked < top && !b.stuck)
-			m = sizes_at_most(2 * b.worked, top);
-	} else {
-		limit = b.stuck > 0 ? least_of(b.stuck, b.no_memory) : b.no_memory;
-		m = most_of(llround(sqrt((double)most_of(low, 1) * (double)limit)), low + 1);
-		if (m >= limit || m > top || (b.worked > 0 && (double)limit <=
-					      EXPERIMENT_MEMORY_RATIO * (double)b.worked))
-			m = 0;
-	}
 	/* m may be illegal in any number of passes: then takes the next smaller legal one. */
 	for (int i = 0; m > b.worked; i++) {
-		if (sizes_with_local(l, l->min_replicas, m, c) && !find_point(e, c))
+		if (sizes_with_local(&e->limits, e->limits.min_replicas, m, c) && !find_point(e, c))
 			break;
 		m = i < DECREMENTS ? m - 1 : 0;
 	}
@@ -246,22 +249,30 @@ static double news(const struct experiment *e, const struct configuration *c)
 	return p->weight >= 0 ? 1 - p->weight : 0;
 }
 
-/* Information gained per second; 0: c is not to be tried. syncs: its synchronisation will be
- * known. */
-static double gain_of(const struct experiment *e, const struct throughput_params *p,
-		      const struct information *info, const struct experiment_grid *grid,
-		      bool syncs, const struct configuration *c, double *cost_s)
+/* The data by which candidates are compared. syncs: their synchronisation will be known. */
+struct question {
+	const struct experiment *e;
+	const struct throughput_params *p;
+	struct information info;
+	struct experiment_grid grid;
+	bool syncs;
+};
+
+/* Information gained per second; 0: c is not to be tried. */
+static double gain_of(const struct question *q, const struct configuration *c, double *cost_s)
 {
+	const struct experiment *e = q->e;
 	struct observation point = {
-		.configuration = *c, .weight = news(e, c), .sync_time_s = syncs ? 0 : (double)NAN,
+		.configuration = *c, .weight = news(e, c),
+		.sync_time_s = q->syncs ? 0 : (double)NAN,
 	};
-	double step_s = throughput_time_of(p, c);
+	double step_s = throughput_time_of(q->p, c);
 	double most_s = fmax(e->share_s - e->launch_s, EXPERIMENT_PROBE_STEPS * step_s);
 
 	*cost_s = e->launch_s + fmax(fmin(STEPS * step_s, most_s), EXPERIMENT_MEASURE_S);
 	if (point.weight < LEAST_NEWS || *cost_s > e->left_s)
 		return 0;
-	return information_gain(info, p, &point, grid) / *cost_s;
+	return information_gain(&q->info, q->p, &point, &q->grid) / *cost_s;
 }
 
 /* Tries coarse ratios of local batches first. Each further ratio adds points halfway between the
@@ -271,31 +282,27 @@ static bool inform(const struct experiment *e, const struct throughput_params *p
 {
 	static const double ratios[] = { 2, 1.4142135623730951, 1.189207115002721 };
 	int64_t local_max = find_bounds(e).worked;
-	struct experiment_grid grid;
-	struct information info;
-	bool syncs = e->n_points > 0;
+	struct question q = { .e = e, .p = p, .syncs = e->n_points > 0 };
 	double best = 0;
 
 	if (local_max == 0)
 		return false;
-	information_init(&info);
+	information_init(&q.info);
 	for (int i = 0; i < e->n_points; i++) {
 		if (e->points[i].outcome != OBSERVATION_MEASURED)
 			continue;
-		information_add(&info, p, &e->points[i]);
-		syncs &= isfinite(e->points[i].sync_time_s);
+		information_add(&q.info, p, &e->points[i]);
+		q.syncs &= isfinite(e->points[i].sync_time_s);
 	}
-	information_invert(&info);
-	grid = experiment_grid_make(&e->limits, local_max, GRID_RATIO);
+	information_invert(&q.info);
+	q.grid = experiment_grid_make(&e->limits, local_max, GRID_RATIO);
 	choice->why = EXPERIMENT_INFORM;
-
 	for (size_t k = 0; k < sizeof(ratios) / sizeof(ratios[0]) && !(best > 0); k++) {
 		struct experiment_grid tried = experiment_grid_make(&e->limits, local_max,
 								    ratios[k]);
 
 		for (int i = 0; i < tried.count; i++) {
-			double cost_s;
-			double gain = gain_of(e, p, &info, &grid, syncs, &tried.items[i], &cost_s);
+			double cost_s, gain = gain_of(&q, &tried.items[i], &cost_s);
 
 			if (!(gain > best))
 				continue;
@@ -305,7 +312,7 @@ static bool inform(const struct experiment *e, const struct throughput_params *p
 		}
 		free(tried.items);
 	}
-	free(grid.items);
+	free(q.grid.items);
 	return best > 0;
 }
 

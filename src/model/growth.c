@@ -162,6 +162,10 @@ static enum growth_verdict verdict_of(struct judge *j, int n)
 	struct line line;
 	double count = (double)losses->n, dx, error, difference;
 
+	/* Without losses a batch is known once its gradients are. */
+	if (!g->has_loss)
+		return (double)j->now.entries >= NOISE_ENTRIES_LEAST ? GROWTH_AS_PROMISED
+								      : GROWTH_OPEN;
 	if (losses->n < GROWTH_LOSSES / 4 || !promise(j, n, j->now.begin, &line))
 		return GROWTH_OPEN;
 	dx = j->now.sum_x / count - line.mean_x;
@@ -213,11 +217,7 @@ struct growth growth_judge(const struct noise_window *windows, int n, int64_t jo
 		if (g->verdict != GROWTH_OPEN)
 			continue;
 		add_window(&j, w);
-		/* Without losses a batch is known once its gradients are. */
-		if (g->has_loss)
-			g->verdict = verdict_of(&j, first);
-		else if ((double)j.now.entries >= NOISE_ENTRIES_LEAST)
-			g->verdict = GROWTH_AS_PROMISED;
+		g->verdict = verdict_of(&j, first);
 		if (g->verdict == GROWTH_AS_PROMISED)
 			g->judged = most_of(g->judged, g->batch_size);
 		if (g->verdict == GROWTH_FELL_BEHIND)
@@ -248,20 +248,26 @@ int64_t growth_efficient(double noise_scale, int64_t initial_batch_size, double 
 int64_t growth_most(const struct growth *g, const struct growth_bound *b)
 {
 	int64_t grown = g->judged > INT64_MAX / GROWTH_STEP ? INT64_MAX : GROWTH_STEP * g->judged;
-	int64_t present = most_of(b->batch_size, g->judged), most = INT64_MAX;
+	int64_t present = most_of(b->batch_size, g->judged), most = g->judged;
 
-	if (g->verdict == GROWTH_FELL_BEHIND)
-		most = g->judged;
-	else if (b->samples >= GROWTH_LAST * b->total_samples)
-		most = present;
-	else if (g->verdict == GROWTH_OPEN)
+	switch (g->verdict) {
+	case GROWTH_FELL_BEHIND:
+		break;
+	case GROWTH_OPEN:
 		most = most_of(g->batch_size, g->judged);
-	else if (g->verdict == GROWTH_AS_PROMISED)
+		break;
+	case GROWTH_AS_PROMISED:
 		most = b->samples < g->again_samples ? present : grown;
-	else if (b->batch_size > 0)
-		most = present * GROWTH_STEP;
-	else if (!(b->samples > 0))
-		most = g->judged;
+		break;
+	case GROWTH_UNSEEN:
+		if (b->batch_size > 0)
+			most = present * GROWTH_STEP;
+		else if (b->samples > 0)
+			most = INT64_MAX;
+		break;
+	}
+	if (b->samples >= GROWTH_LAST * b->total_samples && g->verdict != GROWTH_FELL_BEHIND)
+		most = present;
 	most = least_of(most, growth_efficient(b->noise_low, b->initial_batch_size,
 					       b->min_efficiency));
 	return most_of(most, b->initial_batch_size);

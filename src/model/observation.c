@@ -109,6 +109,22 @@ static bool is_doubtful(const struct observation *entry, const struct observatio
 	       !(entry->step_time_s >= least_s && entry->step_time_s <= most_s);
 }
 
+/* Merges older observations of the same configuration, back to where they disagree. */
+static void gather_older(const struct observation *seen, int n, struct observation *out)
+{
+	for (int i = 0; i < n; i++) {
+		if (seen[i].n_windows <= 0 ||
+		    !is_same(&seen[i].configuration, &out->configuration))
+			continue;
+		if (pool_agree(out, &seen[i]))
+			observation_merge(out, &seen[i]);
+		else if (out->n_windows >= POOL_WINDOWS)
+			return;
+		else
+			*out = seen[i];
+	}
+}
+
 int pool_observations(const struct observation *seen, int n, struct observation *pooled)
 {
 	int n_pooled = 0, kept = 0;
@@ -123,18 +139,7 @@ int pool_observations(const struct observation *seen, int n, struct observation 
 			continue;
 		*out = seen[i];
 		n_pooled++;
-		/* back to where they disagree */
-		for (int k = i + 1; k < n; k++) {
-			if (seen[k].n_windows <= 0 ||
-			    !is_same(&seen[k].configuration, &out->configuration))
-				continue;
-			if (pool_agree(out, &seen[k]))
-				observation_merge(out, &seen[k]);
-			else if (out->n_windows >= POOL_WINDOWS)
-				break;
-			else
-				*out = seen[k];
-		}
+		gather_older(seen + i + 1, n - i - 1, out);
 	}
 	/* Entries by which others are judged are never dropped. An overwritten entry was moved or
 	 * dropped before. */

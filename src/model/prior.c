@@ -131,6 +131,7 @@ static struct fit_expectation expect_ratio(const struct device_measurement_list 
 	for (int i = 0; i < list->count; i++) {
 		double ratio = (double)NAN;
 
+		firm = false;
 		if (begins_series(list, i))
 			ratio = ratio_of(list, &list->items[i], update_s, &firm);
 		if (isnan(ratio) || (any_firm && !firm))

@@ -177,20 +177,6 @@ struct residuals residuals_of(const struct observation *seen, int n,
 	return residuals_of_plan(&own, NULL, 0, places, n_places);
 }
 
-struct residuals residuals_copy(const struct residuals *r)
-{
-	size_t n_places = (size_t)r->n_places, n_logs = n_places * (size_t)r->n_sizes;
-	struct residuals copy = *r;
-
-	copy.places = xcalloc(n_places, sizeof(*copy.places));
-	copy.logs = xcalloc(n_logs, sizeof(*copy.logs));
-	for (size_t i = 0; i < n_places; i++)
-		copy.places[i] = r->places[i];
-	for (size_t i = 0; i < n_logs; i++)
-		copy.logs[i] = r->logs[i];
-	return copy;
-}
-
 void residuals_release(struct residuals *r)
 {
 	free(r->places);

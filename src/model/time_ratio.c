@@ -87,12 +87,6 @@ struct fit_expectation kind_ratio_of_plan(const struct kind_times *own,
 	return (struct fit_expectation){ exp(mean.sum / mean.weight), 1 / sqrt(mean.weight) };
 }
 
-struct fit_expectation kind_ratio(const struct observation_list *to,
-				  const struct observation_list *from, double prior)
-{
-	return kind_ratio_of_plan(&(struct kind_times){ to, from }, NULL, 0, prior);
-}
-
 /* --- synchronisation --- */
 
 /* Takes what observations of the other kind gave, alone or together with a penalty. */

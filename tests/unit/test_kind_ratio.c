@@ -17,24 +17,30 @@ static struct observation at(int64_t local_batch_size, double step_time_s)
 	};
 }
 
+static struct fit_expectation ratio(const struct observation_list *to,
+				    const struct observation_list *from, double prior)
+{
+	return kind_ratio_of_plan(&(struct kind_times){ to, from }, NULL, 0, prior);
+}
+
 static void test_common(void)
 {
 	struct observation a[] = { at(8, 0.02), at(16, 0.03), at(64, 9) };
 	struct observation b[] = { at(4, 7), at(16, 0.01), at(8, 0.01) };
 	struct observation_list to = { a, 3 }, from = { b, 3 }, one = { a, 1 };
-	struct fit_expectation r = kind_ratio(&to, &from, 4);
+	struct fit_expectation r = ratio(&to, &from, 4);
 
 	near(r.value, 2.4970541092125855, 1e-9,
 	     "the ratio is the mean of two common sizes and a prior");
 	near(r.spread, 0.06931032800836721, 1e-9,
 	     "the spread is that of two common sizes and a prior");
-	r = kind_ratio(&from, &to, 0.25);
+	r = ratio(&from, &to, 0.25);
 	near(r.value, 1 / 2.4970541092125855, 1e-9, "the ratio of swapped kinds is the inverse");
-	r = kind_ratio(&one, &from, 4);
+	r = ratio(&one, &from, 4);
 	near(r.value, 2.107410990406046, 1e-9, "one common size moves the ratio less than two");
 	near(r.spread, 0.09615239476408233, 1e-9,
 	     "one common size narrows the spread less than two");
-	r = kind_ratio(&to, &from, (double)NAN);
+	r = ratio(&to, &from, (double)NAN);
 	near(r.value, 2.438596384442794, 1e-9, "the prior is wide and around 1 without products");
 }
 
@@ -42,16 +48,16 @@ static void test_far(void)
 {
 	struct observation a[] = { at(8, 0.02), at(32, 0.064) }, b[] = { at(16, 0.016) };
 	struct observation_list to = { a, 2 }, from = { b, 1 }, none = { 0 };
-	struct fit_expectation r = kind_ratio(&to, &from, 4);
+	struct fit_expectation r = ratio(&to, &from, 4);
 
 	near(r.value, sqrt(8), 1e-9,
 	     "the largest sizes count as much as the prior without a common one");
 	near(r.spread, 0.24748737341529162, 1e-9,
 	     "the spread is that of the largest sizes and the prior");
-	r = kind_ratio(&none, &from, 4);
+	r = ratio(&none, &from, 4);
 	near(r.value, 4, 1e-12, "a kind that was never tried has the ratio of the prior");
 	near(r.spread, 0.35, 1e-12, "a kind that was never tried has the spread of the prior");
-	r = kind_ratio(&none, &none, (double)NAN);
+	r = ratio(&none, &none, (double)NAN);
 	near(r.value, 1, 1e-12, "the ratio is 1 where nothing is known");
 }
 
@@ -87,10 +93,10 @@ static void test_times(void)
 	struct observation other[] = { at(16, 7), at(8, 0.25) };
 	struct observation_list to = { seen, 3 }, from = { other, 2 };
 
-	near(kind_ratio(&to, &from, 4).value, 4, 1e-12,
+	near(ratio(&to, &from, 4).value, 4, 1e-12,
 	     "several devices, several passes and no time tell no ratio");
 	to.count = 4;
-	near(kind_ratio(&to, &from, 2).value, 2, 1e-12,
+	near(ratio(&to, &from, 2).value, 2, 1e-12,
 	     "one device in one pass with a time tells the ratio");
 }
 
