@@ -151,10 +151,6 @@ int store_model_get(struct store *s, const char *workload, const char *device_ki
 int store_model_set(struct store *s, const char *workload, const char *device_kind,
 		    const struct model_row *model, struct err *err);
 
-/* A kind of device that the workload has a model on: the preferred one (NULL: none is), or else
- * that of most steps. The caller's to free. *kind NULL: it has none. */
-int store_model_kind(struct store *s, const char *workload, const char *preferred, char **kind,
-		     struct err *err);
 
 /* One for each workload with queued or running jobs and observations on this kind of device. */
 struct workload_stamp {

@@ -40,35 +40,35 @@ static const struct {
 	{ "grace_s", "60" },
 };
 
-/* The key: the row's number, or the first column of the primary key. */
+/* What the new table gets for a column: a value of the old one, or what stands in for it; NULL:
+ * its default. */
+static const char *value_for(const struct copy *c, const char *column, bool has)
+{
+	if (has)
+		return "?";
+	for (size_t i = 0; i < sizeof(stand_ins) / sizeof(stand_ins[0]); i++)
+		if (!strcmp(c->name, "jobs") && !strcmp(column, stand_ins[i].column))
+			return stand_ins[i].value;
+	return NULL;
+}
+
 static int name_columns(struct copy *c, struct err *err)
 {
-	char *sql = xasprintf("SELECT rowid FROM %s LIMIT 1", c->name);
 	struct text columns = TEXT_INIT, values = TEXT_INIT, selected = TEXT_INIT;
-	sqlite3_stmt *q = NULL;
+	sqlite3_stmt *q;
 	int rc;
 
-	if (sqlite3_prepare_v2(c->new->db, sql, -1, &q, NULL) == SQLITE_OK)
-		c->key = xstrdup("rowid");
-	sqlite3_finalize(q);
-	free(sql);
-	if ((!c->key && sql_get(c->new, err, "SELECT name FROM pragma_table_info(?)"
-				" WHERE pk = 1 AND type = 'INTEGER'", "t<t", &c->key, c->name)) ||
-	    sql_query(c->new, &q, err, "SELECT name FROM pragma_table_info(?)", "t", c->name))
+	if (sql_query(c->new, &q, err, "SELECT name FROM pragma_table_info(?)", "t", c->name))
 		return -1;
 	while ((rc = sql_row(c->new, q, err)) == 1) {
 		char *column = sql_text(q, 0);
-		const char *value = NULL;
+		const char *value;
 		struct err ignored;
 		bool has;
 
 		sql_get(c->old, &ignored, "SELECT 1 FROM pragma_table_info(?) WHERE name = ?",
 			"b<tt", &has, c->name, column);
-		if (has)
-			value = "?";
-		for (size_t i = 0; !value && i < sizeof(stand_ins) / sizeof(stand_ins[0]); i++)
-			if (!strcmp(c->name, "jobs") && !strcmp(column, stand_ins[i].column))
-				value = stand_ins[i].value;
+		value = value_for(c, column, has);
 		if (value) {
 			text_addf(&columns, "%s%s", columns.length ? ", " : "", column);
 			text_addf(&values, "%s%s", values.length ? ", " : "", value);
@@ -82,6 +82,20 @@ static int name_columns(struct copy *c, struct err *err)
 	c->values = text_detach(&values);
 	c->selected = text_detach(&selected);
 	return rc;
+}
+
+/* The row's number, or the first column of the primary key. */
+static int find_key(struct copy *c, struct err *err)
+{
+	char *sql = xasprintf("SELECT rowid FROM %s LIMIT 1", c->name);
+	sqlite3_stmt *q = NULL;
+
+	if (sqlite3_prepare_v2(c->new->db, sql, -1, &q, NULL) == SQLITE_OK)
+		c->key = xstrdup("rowid");
+	sqlite3_finalize(q);
+	free(sql);
+	return c->key ? 0 : sql_get(c->new, err, "SELECT name FROM pragma_table_info(?)"
+				    " WHERE pk = 1 AND type = 'INTEGER'", "t<t", &c->key, c->name);
 }
 
 /* --- rows --- */
@@ -137,7 +151,7 @@ static bool find_behind(struct copy *c, int64_t *key)
 	for (int64_t step = 1; rc != SQLITE_ROW && rc != SQLITE_DONE && step < INT64_MAX / 4;
 	     step *= 2) {
 		char *sql = xasprintf("SELECT %s FROM %s WHERE %s >= %lld ORDER BY %s LIMIT 1",
-				      c->key, c->name, c->key, (long long)(c->last + step), c->key);
+				      c->key, c->name, c->key, (long long)c->last + step, c->key);
 		sqlite3_stmt *q = NULL;
 
 		rc = sqlite3_prepare_v2(c->old->db, sql, -1, &q, NULL);
@@ -181,7 +195,7 @@ static int copy_table(struct store *old, struct store *new, const char *name,
 	int rc;
 
 	*t = (struct repaired_table){ .name = xstrdup(name), .unread = -1 };
-	rc = name_columns(&c, err);
+	rc = find_key(&c, err) || name_columns(&c, err) ? -1 : 0;
 	if (rc == 0 && *c.selected) {
 		insert = xasprintf("INSERT OR IGNORE INTO %s (%s) VALUES (%s)", name, c.columns,
 				   c.values);

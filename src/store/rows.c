@@ -32,26 +32,21 @@ struct column_walk row_walk(struct row_columns columns)
 	};
 }
 
-/* Selects "runs.id, runs.job_id": other tables of the query may have columns of these names. */
-static int vquery(struct store *s, sqlite3_stmt **q, struct err *err, struct row_columns columns,
-		  const char *rest, const char *types, va_list *ap)
+/* Adds "SELECT runs.id, runs.job_id FROM runs": other tables of a query may have columns of these
+ * names. */
+static void add_select(struct text *sql, struct row_columns columns, const char *rest)
 {
-	struct text sql = TEXT_INIT;
 	struct column_walk w = row_walk(columns);
-	int rc;
 
 	for (const char *before = "SELECT "; column_next(&w); before = ", ") {
 		const char *owner = w.table->parts[w.part].owner;
 
-		text_add(&sql, before);
+		text_add(sql, before);
 		if (!(w.column_flags & COLUMN_COMPUTED))
-			text_addf(&sql, "%s.", owner ? owner : w.table->name);
-		add_name(&sql, &w);
+			text_addf(sql, "%s.", owner ? owner : w.table->name);
+		add_name(sql, &w);
 	}
-	text_addf(&sql, " FROM %s %s", columns.table->name, rest);
-	rc = sql_vquery(s, q, err, sql.data, types, ap);
-	text_release(&sql);
-	return rc;
+	text_addf(sql, " FROM %s %s", columns.table->name, rest);
 }
 
 /* --- one value --- */
@@ -182,28 +177,19 @@ void rows_release(const struct store_table *table, void *rows, int n)
 	free(rows);
 }
 
-int rows_query(struct store *s, sqlite3_stmt **q, struct err *err, struct row_columns columns,
-	       const char *rest, const char *types, ...)
-{
-	va_list ap;
-	int rc;
-
-	va_start(ap, types);
-	rc = vquery(s, q, err, columns, rest, types, &ap);
-	va_end(ap);
-	return rc;
-}
-
 int rows_get(struct store *s, struct row_columns columns, void *row, struct err *err,
 	     const char *rest, const char *types, ...)
 {
+	struct text sql = TEXT_INIT;
 	sqlite3_stmt *q;
 	va_list ap;
 	int rc;
 
+	add_select(&sql, columns, rest);
 	va_start(ap, types);
-	rc = vquery(s, &q, err, columns, rest, types, &ap);
+	rc = sql_vquery(s, &q, err, sql.data, types, &ap);
 	va_end(ap);
+	text_release(&sql);
 	if (rc)
 		return -1;
 	rc = sql_row(s, q, err);
@@ -213,9 +199,10 @@ int rows_get(struct store *s, struct row_columns columns, void *row, struct err 
 	return rc;
 }
 
-int rows_list(struct store *s, struct row_columns columns, const void *initial, void *list,
-	      struct err *err, const char *rest, const char *types, ...)
+int rows_list(struct store *s, struct row_columns columns, void *list, struct err *err,
+	      const char *rest, const char *types, ...)
 {
+	struct text sql = TEXT_INIT;
 	struct rows {
 		void *items;
 		int count;
@@ -229,14 +216,16 @@ int rows_list(struct store *s, struct row_columns columns, const void *initial, 
 	int n = 0, rc;
 
 	memcpy(list, &all, list_size);
+	add_select(&sql, columns, rest);
 	va_start(ap, types);
-	rc = vquery(s, &q, err, columns, rest, types, &ap);
+	rc = sql_vquery(s, &q, err, sql.data, types, &ap);
 	va_end(ap);
+	text_release(&sql);
 	if (rc)
 		return -1;
 	first = xcalloc(1, size);
-	if (initial)
-		memcpy(first, initial, size);
+	if (columns.initial)
+		memcpy(first, columns.initial, size);
 	else
 		row_init(columns.table, first);
 	for (struct column_walk w = row_walk(columns); column_next(&w); walks[n++] = w)

@@ -9,20 +9,21 @@
 struct row_columns {
 	const struct store_table *table;
 	unsigned flags, without;
+	const void *initial;	/* what a listed row begins as; NULL: zeros, and row_init */
 };
 
 #define ALL_OF(columns_of) ((struct row_columns){ .table = &(columns_of) })
+#define ALL_FROM(columns_of, row) \
+	((struct row_columns){ .table = &(columns_of), .initial = (row) })
 #define SOME_OF(columns_of, with) ((struct row_columns){ .table = &(columns_of), .flags = (with) })
 
-/* SELECT the columns FROM their table, then rest ("WHERE id = ?"), whose values are bound as sql.h
- * says. If other tables own columns, the rest begins with their JOIN. Step by sql_row, then
- * sql_done. */
-int rows_query(struct store *s, sqlite3_stmt **q, struct err *err, struct row_columns columns,
-	       const char *rest, const char *types, ...);
+
 /* Put the present row of such a query into a struct that was initialised: where the store has NULL,
  * the member keeps its value, but a text that is always known becomes "". */
 void rows_read(sqlite3_stmt *q, struct row_columns columns, void *row);
-/* Read the first row of such a query. Returns 1; 0: there is none; -1: *err is set. */
+/* SELECT the columns FROM their table, then rest ("WHERE id = ?"), whose values are bound as sql.h
+ * says. If other tables own columns, the rest begins with their JOIN. Reads the first row. Returns
+ * 1; 0: there is none; -1: *err is set. */
 int rows_get(struct store *s, struct row_columns columns, void *row, struct err *err,
 	     const char *rest, const char *types, ...);
 
@@ -32,10 +33,10 @@ int row_parse_name(const struct field_names *list, const char *name);
 void row_read_batch_size(int64_t batch_size, const struct column_walk *w, struct configuration *c);
 
 /* Reads all rows of such a query into a list: a struct of an array of rows and their number, an
- * int. Each row begins as a copy of initial (NULL: zeros, and row_init). The caller frees the items
- * and their texts. Returns 0; -1: *err is set, and the list is empty. */
-int rows_list(struct store *s, struct row_columns columns, const void *initial, void *list,
-	      struct err *err, const char *rest, const char *types, ...);
+ * int. The caller frees the items and their texts. Returns 0; -1: *err is set, and the list is
+ * empty. */
+int rows_list(struct store *s, struct row_columns columns, void *list, struct err *err,
+	      const char *rest, const char *types, ...);
 /* Frees rows, and the texts and lists in them. */
 void rows_release(const struct store_table *table, void *rows, int n);
 

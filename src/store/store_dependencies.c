@@ -141,7 +141,7 @@ static const struct store_table dependencies_table = {
 static int list_dependencies(struct store *s, const char *rest, struct dependency_list *list,
 			     struct err *err)
 {
-	int rc = rows_list(s, ALL_OF(dependencies_table), NULL, list, err, rest, "");
+	int rc = rows_list(s, ALL_OF(dependencies_table), list, err, rest, "");
 
 	if (list->count)
 		qsort(list->items, (size_t)list->count, sizeof(*list->items), compare_dependencies);

@@ -78,15 +78,15 @@ static const struct store_table events_table = {
 
 int store_events_of_job(struct store *s, int64_t job_id, struct event_list *list, struct err *err)
 {
-	return rows_list(s, ALL_OF(events_table), NULL, list, err, "WHERE job_id = ? ORDER BY id",
-			 "i", job_id);
+	return rows_list(s, ALL_OF(events_table), list, err, "WHERE job_id = ? ORDER BY id", "i",
+			 job_id);
 }
 
 int store_events_between(struct store *s, int64_t after, int64_t last, struct event_list *list,
 			 struct err *err)
 {
-	return rows_list(s, ALL_OF(events_table), NULL, list, err,
-			 "WHERE id > ? AND id <= ? ORDER BY id", "ii", after, last);
+	return rows_list(s, ALL_OF(events_table), list, err, "WHERE id > ? AND id <= ? ORDER BY id",
+			 "ii", after, last);
 }
 
 void event_list_release(struct event_list *list)

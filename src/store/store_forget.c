@@ -108,7 +108,7 @@ int store_prunable_jobs(struct store *s, const bool states[N_JOB_STATES], double
 		if (states[i])
 			text_addf(&rest, ", '%s'", job_state_name((enum job_state)i));
 	text_add(&rest, ") ORDER BY end_time_s DESC, id DESC LIMIT -1 OFFSET ?");
-	rc = rows_list(s, ALL_OF(prunable_table), NULL, list, err, rest.data, "di", before_time_s,
+	rc = rows_list(s, ALL_OF(prunable_table), list, err, rest.data, "di", before_time_s,
 		       keep_last);
 	text_release(&rest);
 	return rc;

@@ -72,7 +72,7 @@ int store_group_set_max_running(struct store *s, int64_t id, int max_running, st
 
 int store_groups_list(struct store *s, bool active, struct job_group_list *list, struct err *err)
 {
-	return rows_list(s, ALL_OF(groups_table), NULL, list, err, active ?
+	return rows_list(s, ALL_OF(groups_table), list, err, active ?
 			 "WHERE id IN (SELECT group_id FROM jobs WHERE group_id IS NOT NULL"
 			 " AND state IN ('queued', 'held', 'running')) ORDER BY id" : "ORDER BY id",
 			 "");
@@ -83,7 +83,7 @@ int store_group_jobs(struct store *s, int64_t id, struct job_list *list, struct 
 	struct job initial;
 
 	job_init(&initial);
-	return rows_list(s, ALL_OF(jobs_table), &initial, list, err,
+	return rows_list(s, ALL_FROM(jobs_table, &initial), list, err,
 			 "WHERE group_id = ? ORDER BY group_index", "i", id);
 }
 

@@ -42,14 +42,15 @@ int store_jobs_list(struct store *s, enum job_filter filter, double since_wall_s
 				 " OR end_time_s >= ? ORDER BY id"),
 		[JOBS_SCHEDULABLE] = "WHERE state IN ('queued', 'running') AND profile = 0",
 	};
+	struct job initial;
 	struct row_columns columns = {
 		.table = &jobs_table, .without = filter == JOBS_SCHEDULABLE ? COLUMN_ASIDE : 0,
+		.initial = &initial,
 	};
-	struct job initial;
 	int rc;
 
 	job_init(&initial);
-	rc = rows_list(s, columns, &initial, list, err, which[filter],
+	rc = rows_list(s, columns, list, err, which[filter],
 		       filter == JOBS_RECENT ? "d" : "", since_wall_s);
 	if (list->count && (filter == JOBS_ACTIVE || filter == JOBS_SCHEDULABLE))
 		qsort(list->items, (size_t)list->count, sizeof(*list->items), by_id);

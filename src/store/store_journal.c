@@ -223,11 +223,17 @@ static struct taken take_record(struct store *s, int64_t run_id, const struct jo
 	struct record r;
 	char *name;
 
-	if (part->n > 1 && !memcmp(part->bytes, "J ", 2))
-		return old_journal_take(s, run_id, part->bytes, part->n, err);
+	if (part->n > 1 && !memcmp(part->bytes, "J ", 2)) {
+		taken = old_journal_take(s, run_id, part->bytes, part->n, err);
+		if (taken.found == JOURNAL_DAMAGED)
+			taken.rc = malformed(err);
+		return taken;
+	}
 	if (part->n >= length && !memcmp(part->bytes, JOURNAL_NAME, length))
 		return take_head(part->bytes, part->n, err);
 	taken.found = journal_find(part->bytes, part->n, &r);
+	if (taken.found == JOURNAL_DAMAGED)
+		taken.rc = malformed(err);
 	if (taken.found != JOURNAL_WHOLE)
 		return taken;
 	taken.size = r.size;
@@ -275,14 +281,13 @@ static int take_some(struct store *s, int64_t run_id, struct journal_part *part,
 		if (*more)
 			taken = take_record(s, run_id, part, unknown, err);
 		*more = taken.found == JOURNAL_WHOLE;
-		rc = taken.found == JOURNAL_DAMAGED ? malformed(err) : taken.rc;
-		if (rc == 0 && *more) {
-			part->place += (int64_t)taken.size;
-			part->bytes += taken.size;
-			part->n -= taken.size;
+		rc = taken.rc;
+		part->place += (int64_t)taken.size;
+		part->bytes += taken.size;
+		part->n -= taken.size;
+		if (rc == 0 && *more)
 			rc = sql_run(s, NULL, err, "UPDATE runs SET journal_bytes = ? WHERE id = ?",
 				     "ii", part->place, run_id);
-		}
 		if (store_end_part(s, rc == 0, rc ? &other : err))
 			return store_finish(s, -1, err);
 	}

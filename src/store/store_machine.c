@@ -41,8 +41,8 @@ int store_devices_release(struct store *s, int64_t job_id, struct err *err)
 int store_reserved_list(struct store *s, struct reserved_list *list, struct err *err)
 {
 	struct reserved_device initial = { .device.usable = true };
-	return rows_list(s, ALL_OF(reserved_table), &initial, list, err, "ORDER BY job_id, device",
-			 "");
+	return rows_list(s, ALL_FROM(reserved_table, &initial), list, err,
+			 "ORDER BY job_id, device", "");
 }
 
 void reserved_list_release(struct reserved_list *list)

@@ -122,7 +122,7 @@ int store_reports_of_job(struct store *s, int64_t job_id, int64_t *n, struct err
 int store_observations_of_job(struct store *s, int64_t job_id, struct observation_list *list,
 			      struct err *err)
 {
-	return rows_list(s, ALL_OF(observations_table), NULL, list, err,
+	return rows_list(s, ALL_OF(observations_table), list, err,
 			 "JOIN runs ON runs.id = run_id WHERE job_id = ?" " ORDER BY run_id", "i",
 			 job_id);
 }
@@ -130,7 +130,7 @@ int store_observations_of_job(struct store *s, int64_t job_id, struct observatio
 int store_observations_of_workload(struct store *s, const char *workload, const char *device_kind,
 				   struct observation_list *list, struct err *err)
 {
-	return rows_list(s, ALL_OF(observations_table), NULL, list, err,
+	return rows_list(s, ALL_OF(observations_table), list, err,
 			 "CROSS JOIN runs ON runs.id = run_id WHERE run_id IN " SQL_NEWEST_RUNS("?")
 			 " AND device_kind = ?" " ORDER BY run_id DESC, update_time_s DESC LIMIT ?",
 			 "tti", workload, device_kind, (int64_t)STORE_OBSERVATIONS_MAX);
@@ -140,7 +140,7 @@ int store_observation_get(struct store *s, const struct run *run, struct observa
 			  struct err *err)
 {
 	struct observation_list seen;
-	int rc = rows_list(s, ALL_OF(observations_table), NULL, &seen, err,
+	int rc = rows_list(s, ALL_OF(observations_table), &seen, err,
 			   "JOIN runs ON runs.id = run_id WHERE run_id = ?", "i", run->id);
 
 	observation_init(o);
@@ -168,7 +168,7 @@ int store_typical_samples(struct store *s, const char *workload, double *samples
 int store_step_times(struct store *s, const char *workload, const char *device_kind,
 		     struct observation_list *list, struct err *err)
 {
-	return rows_list(s, ALL_OF(step_times_table), NULL, list, err,
+	return rows_list(s, ALL_OF(step_times_table), list, err,
 			 "CROSS JOIN runs r ON r.id = o.run_id" " WHERE o.run_id IN "
 			 SQL_NEWEST_RUNS("?") " AND o.device_kind = ?"
 			 " AND o.local_batch_size = 0 AND o.n_windows > 0 AND o.n_steps > 0"
@@ -189,7 +189,7 @@ int store_gradients_of_workload(struct store *s, const char *workload, struct gr
 {
 	bool has_plan = strstr(workload, PLAN_SEPARATOR) != NULL;
 	char *base = execution_plan_base(workload);
-	int rc = rows_list(s, ALL_OF(gradients_table), NULL, list, err, has_plan
+	int rc = rows_list(s, ALL_OF(gradients_table), list, err, has_plan
 		? "CROSS JOIN runs ON runs.id = run_id WHERE run_id IN " OF_ALL_PLANS NEWEST
 		: "CROSS JOIN runs ON runs.id = run_id WHERE run_id IN "
 		  SQL_NEWEST_RUNS("?1") NEWEST, "ti", base, (int64_t)STORE_GRADIENTS_MAX);
@@ -226,13 +226,13 @@ int store_plan_sizes(struct store *s, const char *workload, const char *device_k
 	struct observation initial = { .configuration = configuration_make(1, 0, 1),
 				       .step_time_s = (double)NAN };
 
-	return rows_list(s, ALL_OF(plan_sizes_table), &initial, list, err,
+	return rows_list(s, ALL_FROM(plan_sizes_table, &initial), list, err,
 			 "LEFT JOIN observations o ON o.run_id = r.id AND o.n_windows > 0"
 			 " AND o.step_time_s > 0 WHERE r.id IN " SQL_NEWEST_RUNS("?1")
 			 " AND EXISTS (SELECT 1 FROM run_devices d WHERE d.run_id = r.id"
 			 "  AND d.kind = ?2) AND (o.run_id IS NOT NULL OR r.out_of_memory = 1)"
-			 " AND (r.forgotten & 2) = 0 GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"
-			 " LIMIT " SIZES_MAX, "tt", workload, device_kind);
+			 " AND (r.forgotten & 2) = 0 GROUP BY 1, 2, 3 ORDER BY 1, 2, 3" " LIMIT "
+			 SIZES_MAX, "tt", workload, device_kind);
 }
 
 /* --- processors --- */
@@ -281,7 +281,7 @@ int store_device_measurements_get(struct store *s, const char *device_kind,
 		struct stored_measurement *items;
 		int count;
 	} rows;
-	int rc = rows_list(s, ALL_OF(device_measurements_table), NULL, &rows, err,
+	int rc = rows_list(s, ALL_OF(device_measurements_table), &rows, err,
 			   "WHERE device_kind = ? ORDER BY what, variant, devices, n, m, bytes",
 			   "t", device_kind);
 

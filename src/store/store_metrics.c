@@ -64,7 +64,7 @@ int store_metric_set(struct store *s, int64_t job_id, const struct job_metric *m
 int store_metrics_of_job(struct store *s, int64_t job_id, struct job_metric_list *list,
 			 struct err *err)
 {
-	return rows_list(s, ALL_OF(metrics_table), NULL, list, err,
+	return rows_list(s, ALL_OF(metrics_table), list, err,
 			 "WHERE job_id = ? ORDER BY name LIMIT ?", "ii", job_id,
 			 (int64_t)STORE_METRICS_MAX);
 }

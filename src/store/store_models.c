@@ -28,14 +28,6 @@ static enum fit_basis read_letter(const char **letters)
 	return at ? (enum fit_basis)(at - basis_letters) : FIT_TIED;
 }
 
-int store_model_kind(struct store *s, const char *workload, const char *preferred, char **kind,
-		     struct err *err)
-{
-	return sql_get(s, err, "SELECT device_kind FROM models WHERE workload = ?1 ORDER BY"
-		       " device_kind IS ?2 DESC, n_steps DESC, device_kind LIMIT 1", "t<tt", kind,
-		       workload, preferred);
-}
-
 int store_model_get(struct store *s, const char *workload, const char *device_kind,
 		    struct model_row *model, bool *found, struct err *err)
 {
@@ -133,17 +125,35 @@ void workload_stamp_list_release(struct workload_stamp_list *list)
 
 /* --- memory --- */
 
-static int read_trials(struct store *s, const struct store_table *table, const char *rest,
-		       const char *workload, const char *device_kind, struct observation **trials,
-		       int *n, struct err *err)
-{
-	struct observation_list list;
-	int rc = rows_list(s, (struct row_columns){ .table = table }, NULL, &list, err, rest, "tt",
-			   workload, device_kind);
+/* True (in SQL) for a run on devices of a kind. */
+#define ON_DEVICE_KIND \
+	"EXISTS (SELECT 1 FROM run_devices d WHERE d.run_id = runs.id AND d.kind = ?)"
 
-	*trials = list.items;
-	*n = list.count;
-	return rc;
+/* Queries of sizes on devices of a kind. */
+static const struct trials {
+	const struct store_table *table;
+	const char *rest;
+} ran_out = {
+	&tried_table, "WHERE workload = ? AND out_of_memory = 1"
+	" AND (forgotten & 2) = 0 AND local_batch_size > 0 AND " ON_DEVICE_KIND
+	" ORDER BY id DESC LIMIT " SQL_NUMBER(STORE_RUNS_MAX)
+}, failed = {
+	&tried_table, "CROSS JOIN jobs ON jobs.id = runs.job_id"
+	" WHERE runs.id IN " SQL_NEWEST_RUNS("?") " AND runs.outcome IN ('failed', 'completed')"
+	" AND runs.out_of_memory = 0 AND runs.forgotten = 0 AND runs.local_batch_size > 0"
+	" AND jobs.profile = 1 AND jobs.state <> 'failed' AND " ON_DEVICE_KIND
+	" AND NOT EXISTS (SELECT 1 FROM observations o WHERE o.run_id = runs.id"
+	"  AND o.n_windows > 0)"
+}, measured = {
+	&measured_table, "WHERE run_id IN " SQL_NEWEST_RUNS("?") " AND device_kind = ?"
+	" AND local_batch_size > 0 GROUP BY replicas, local_batch_size ORDER BY max(run_id) DESC"
+};
+
+static int read_trials(struct store *s, const struct trials *of, const char *workload,
+		       const char *device_kind, struct observation_list *list, struct err *err)
+{
+	return rows_list(s, (struct row_columns){ .table = of->table }, list, err, of->rest, "tt",
+			 workload, device_kind);
 }
 
 int store_workload_has_runs(struct store *s, const char *workload, bool *has, struct err *err)
@@ -152,13 +162,6 @@ int store_workload_has_runs(struct store *s, const char *workload, bool *has, st
 		       workload);
 }
 
-/* True (in SQL) for a run on devices of a kind. */
-#define ON_DEVICE_KIND \
-	"EXISTS (SELECT 1 FROM run_devices d WHERE d.run_id = runs.id AND d.kind = ?)"
-
-#define MEASURED \
-	"WHERE run_id IN " SQL_NEWEST_RUNS("?") " AND device_kind = ? AND local_batch_size > 0" \
-	" GROUP BY replicas, local_batch_size ORDER BY max(run_id) DESC"
 
 /* The few runs that ran out of memory are found by an index. One of them tells whether its devices
  * share memory, since devices of one kind have one backend. */
@@ -166,51 +169,46 @@ int store_memory_bounds(struct store *s, const char *workload, const char *devic
 			struct memory_bounds *b, struct err *err)
 {
 	const struct device_backend *backend = NULL;
+	struct observation_list tried, fitted = { 0 };
 	char device[DEVICE_ID_SIZE] = "";
-	int rc;
+	int rc = read_trials(s, &ran_out, workload, device_kind, &tried, err);
 
-	*b = (struct memory_bounds){ 0 };
-	rc = read_trials(s, &tried_table, "WHERE workload = ? AND out_of_memory = 1"
-			 " AND (forgotten & 2) = 0 AND local_batch_size > 0 AND " ON_DEVICE_KIND
-			 " ORDER BY id DESC LIMIT " SQL_NUMBER(STORE_RUNS_MAX), workload,
-			 device_kind, &b->ran_out, &b->n_ran_out, err);
-	if (rc == 0 && b->n_ran_out > 0)
+	if (rc == 0 && tried.count > 0)
 		rc = sql_get(s, err, "SELECT device FROM run_devices WHERE run_id = ? LIMIT 1",
-			     "c<i", device, sizeof(device), b->ran_out[0].run_id) ||
-		     read_trials(s, &measured_table, MEASURED, workload, device_kind, &b->fitted,
-				 &b->n_fitted, err) ? -1 : 0;
-	if (rc) {
-		memory_bounds_release(b);
-		return -1;
-	}
+			     "c<i", device, sizeof(device), tried.items[0].run_id) ||
+		     read_trials(s, &measured, workload, device_kind, &fitted, err) ? -1 : 0;
 	if (*device)
 		backend = device_backend_of(device);
-	b->shared = backend && backend->shares_memory;
-	memory_bounds_settle(b);
-	return 0;
+	*b = (struct memory_bounds){
+		.ran_out = tried.items, .n_ran_out = tried.count,
+		.fitted = fitted.items, .n_fitted = fitted.count,
+		.shared = backend && backend->shares_memory,
+	};
+	if (rc)
+		memory_bounds_release(b);
+	else
+		memory_bounds_settle(b);
+	return rc;
 }
 
 /* If a profile failed as a whole, its command fails at any size: its runs say nothing of sizes. */
 int store_failed_sizes(struct store *s, const char *workload, const char *device_kind,
 		       struct failed_sizes *f, struct err *err)
 {
-	*f = (struct failed_sizes){ 0 };
-	if (read_trials(s, &tried_table, "CROSS JOIN jobs ON jobs.id = runs.job_id"
-			" WHERE runs.id IN " SQL_NEWEST_RUNS("?")
-			" AND runs.outcome IN ('failed', 'completed') AND runs.out_of_memory = 0"
-			" AND runs.forgotten = 0 AND runs.local_batch_size > 0"
-			" AND jobs.profile = 1 AND jobs.state <> 'failed' AND " ON_DEVICE_KIND
-			" AND NOT EXISTS (SELECT 1 FROM observations o WHERE o.run_id = runs.id AND"
-			" o.n_windows > 0)", workload, device_kind, &f->failed, &f->n_failed,
-			err) ||
-	    (f->n_failed > 0 &&
-	     read_trials(s, &measured_table, MEASURED, workload, device_kind, &f->worked,
-			 &f->n_worked, err))) {
+	struct observation_list tried, worked = { 0 };
+	int rc = read_trials(s, &failed, workload, device_kind, &tried, err);
+
+	if (rc == 0 && tried.count > 0)
+		rc = read_trials(s, &measured, workload, device_kind, &worked, err);
+	*f = (struct failed_sizes){
+		.failed = tried.items, .n_failed = tried.count,
+		.worked = worked.items, .n_worked = worked.count,
+	};
+	if (rc)
 		failed_sizes_release(f);
-		return -1;
-	}
-	failed_sizes_settle(f);
-	return 0;
+	else
+		failed_sizes_settle(f);
+	return rc;
 }
 
 int store_ran_out_list(struct store *s, struct ran_out_list *list, struct err *err)

@@ -291,7 +291,7 @@ int store_check(struct store *s, struct strings *faults, struct err *err)
 bool store_is_foreign(const struct paths *paths)
 {
 	struct store s = { .turn = TURN_NONE };
-	int64_t application, version = 0, tables = 0;
+	int64_t application = 0, version = 0, tables = 0;
 	bool has_45 = false;
 	struct err ignored;
 	bool known = sql_open(paths->store, SQLITE_OPEN_READONLY, &s.db, &ignored) == 0 &&

@@ -80,15 +80,16 @@ int store_run_get(struct store *s, int64_t id, struct run *run, struct err *err)
 	return rc == 1 ? run_devices_read(s, run, err) : -1;
 }
 
-/* Times of active runs by the boot clock are moved to that of this boot. */
-static int read_list(struct store *s, struct run_list *list, bool active, struct err *err,
-		     const char *rest, const char *types, int64_t job_id)
+/* job_id 0: of all jobs. Times of active runs by the boot clock are moved to that of this boot. */
+static int read_list(struct store *s, struct run_list *list, bool active, int64_t job_id,
+		     const char *rest, struct err *err)
 {
 	struct run initial;
 	int rc;
 
 	run_init(&initial);
-	rc = rows_list(s, ALL_OF(runs_table), &initial, list, err, rest, types, job_id);
+	rc = rows_list(s, ALL_FROM(runs_table, &initial), list, err, rest, job_id ? "i" : "",
+		       job_id);
 	for (int i = 0; rc == 0 && i < list->count; i++) {
 		rc = run_devices_read(s, &list->items[i], err);
 		if (active)
@@ -101,14 +102,14 @@ static int read_list(struct store *s, struct run_list *list, bool active, struct
 
 int store_runs_active(struct store *s, struct run_list *list, struct err *err)
 {
-	return read_list(s, list, true, err, "WHERE id IN"
-			 " (SELECT id FROM runs WHERE state <> 'ended') ORDER BY id", "", 0);
+	return read_list(s, list, true, 0, "WHERE id IN (SELECT id FROM runs"
+			 " WHERE state <> 'ended') ORDER BY id", err);
 }
 
 int store_runs_active_of(struct store *s, int64_t job_id, struct run_list *list, struct err *err)
 {
-	return read_list(s, list, true, err, "WHERE job_id = ? AND state <> 'ended' ORDER BY id",
-			 "i", job_id);
+	return read_list(s, list, true, job_id, "WHERE job_id = ? AND state <> 'ended'"
+			 " ORDER BY id", err);
 }
 
 int store_runs_any_of(struct store *s, const char *engine, bool *any, struct err *err)
@@ -119,7 +120,7 @@ int store_runs_any_of(struct store *s, const char *engine, bool *any, struct err
 
 int store_runs_of_job(struct store *s, int64_t job_id, struct run_list *list, struct err *err)
 {
-	return read_list(s, list, false, err, "WHERE job_id = ? ORDER BY number", "i", job_id);
+	return read_list(s, list, false, job_id, "WHERE job_id = ? ORDER BY number", err);
 }
 
 void run_list_release(struct run_list *list)

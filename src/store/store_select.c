@@ -118,7 +118,7 @@ static const struct store_table directories_table = {
 static int list_directories(struct store *s, const char *which, struct job_directory_list *list,
 			    struct err *err)
 {
-	return rows_list(s, ALL_OF(directories_table), NULL, list, err, which, "");
+	return rows_list(s, ALL_OF(directories_table), list, err, which, "");
 }
 
 #define DECLARED "WHERE c.checkpoint_dir IS NOT NULL AND "

@@ -37,20 +37,26 @@ int store_run_read_suspension(struct store *s, struct run *run, struct err *err)
 	return -1;
 }
 
+static const struct move {
+	const char *from, *event;	/* the state before, and what is told of it */
+	bool in_use;			/* of the devices, afterwards */
+} suspends = { "asked", "suspended", false }, resumes = { "resuming", "resumed", true };
+
 /* Writes the run's columns of suspension, in_use for its devices and an event, if the run in the
- * store is in the state `from`; commits. *moved: the run was in that state, and all is written: the
+ * store is in the state before; commits. *moved: the run was in that state, and all is written: the
  * commit may be the first write that a full disk refuses. */
-static int move_suspension(struct store *s, const struct run *run, const char *from, bool in_use,
-			   const char *event, const char *text, bool *moved, struct err *err)
+static int move_suspension(struct store *s, const struct run *run, const struct move *m,
+			   const char *text, bool *moved, struct err *err)
 {
-	char *condition = xasprintf("state = 'running' AND suspension = '%s'", from);
+	char *condition = xasprintf("state = 'running' AND suspension = '%s'", m->from);
 	int rc = rows_update(s, SOME_OF(runs_table, COLUMN_SUSPENSION), run, run->id, condition,
 			     err);
 
 	free(condition);
 	*moved = rc == 1;
-	rc = rc < 0 || (*moved && (run_devices_set_in_use(s, run->id, in_use, err) ||
-				   store_event_add(s, run->job_id, run->id, event, text, err)));
+	rc = rc < 0 ||
+	     (*moved && (run_devices_set_in_use(s, run->id, m->in_use, err) ||
+			 store_event_add(s, run->job_id, run->id, m->event, text, err)));
 	rc = store_finish(s, rc, err);
 	*moved = *moved && rc == 0;
 	return rc;
@@ -60,8 +66,7 @@ int store_run_set_suspended(struct store *s, const struct run *run, const char *
 			    struct err *err)
 {
 	*done = false;
-	return store_begin(s, err) ? -1 : move_suspension(s, run, "asked", false, "suspended", text,
-							  done, err);
+	return store_begin(s, err) ? -1 : move_suspension(s, run, &suspends, text, done, err);
 }
 
 int store_run_give_devices(struct store *s, const struct run *run, struct err *err)
@@ -108,7 +113,7 @@ int store_run_resume(struct store *s, const struct run *run, bool *resumed, stru
 	rc = store_run_may_resume(s, run, &may, err);
 	if (rc || !may)
 		return store_finish(s, rc, err);
-	return move_suspension(s, run, "resuming", true, "resumed", "", resumed, err);
+	return move_suspension(s, run, &resumes, "", resumed, err);
 }
 
 int store_run_take_back_devices(struct store *s, int64_t id, struct err *err)
