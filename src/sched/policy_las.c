@@ -31,8 +31,55 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "las.h"
 #include "pollux/mem.h"
+#include "pollux/policy.h"
+#include "reason.h"
+
+enum las_rank { RANK_NOT_PREEMPTIBLE, RANK_IN_SLICE, RANK_BY_SERVICE };
+
+struct las_job {
+	const struct sched_job *job;
+	int index;		/* in the input */
+	int min, held;
+	double weight, key;	/* key: service / weight, seconds */
+	enum las_rank rank;
+	int first;		/* put first, and waits; the largest is the next */
+	int replicas;		/* decided so far */
+	const struct las_job *evictor;	/* the last in line that was to take its devices */
+};
+
+/* A device as waiting jobs see it: who has it, and from when on they may take it. */
+struct las_unit {
+	struct las_job *owner;		/* NULL: free */
+	double free_s;			/* the owner's slice is over; INFINITY: never */
+	bool minimum;			/* the owner gives it up only to jobs before it */
+	double since_s, pace;		/* owner's key at t: key + (t - since_s) * pace */
+	double available_s;		/* to the job in question */
+};
+
+struct las {
+	const struct sched_input *in;
+	struct las_job *jobs;	/* in->n_jobs of them, in order of precedence */
+	int *holders;		/* which jobs have devices by this decision, in order */
+	int n_holders;		/* at most n_devices */
+	int n_waiting;		/* of the jobs that n_devices suffice for */
+	int left;		/* devices not given yet */
+	bool blocked;		/* a job did not fit */
+	bool gathering;		/* a job that did not fit starts within a slice */
+	struct las_unit *units;	/* n_units devices */
+	int n_units;
+};
+
+/* True if the job keeps its devices however much service it has had. */
+static bool is_locked(const struct las_job *e)
+{
+	return e->rank != RANK_BY_SERVICE;
+}
+
+static bool is_possible(const struct las *las, const struct las_job *e)
+{
+	return e->min <= las->n_units;
+}
 
 static int larger(int a, int b)
 {
@@ -79,6 +126,65 @@ static int precedence(const void *a, const void *b)
 	return x->index - y->index;
 }
 
+/* --- when devices come free --- */
+
+/* final: all devices have been given. Before that, unprotected running jobs may still keep what
+ * they hold. */
+static void set_units(struct las *las, bool final)
+{
+	const struct sched_input *in = las->in;
+	int n = 0;
+
+	for (int i = 0; i < las->n_holders; i++) {
+		struct las_job *e = &las->jobs[las->holders[i]];
+		bool launched = !e->held || (e->replicas != e->held && (final || is_locked(e)));
+		double start_s = launched ? in->now_s : e->job->launched_s;
+
+		for (int k = 0; k < e->replicas; k++)
+			las->units[n++] = (struct las_unit){
+				.owner = e, .minimum = k < e->min, .since_s = in->now_s,
+				.free_s = e->job->preemptible ? start_s + in->slice_s : HUGE_VAL,
+				.pace = (launched ? e->replicas : e->held) / e->weight,
+			};
+	}
+	while (n < las->n_units)
+		las->units[n++] = (struct las_unit){ .free_s = in->now_s };
+}
+
+static int sooner(const void *a, const void *b)
+{
+	const struct las_unit *x = a, *y = b;
+	int64_t i = x->owner ? x->owner->job->id : INT64_MIN;
+	int64_t j = y->owner ? y->owner->job->id : INT64_MIN;
+
+	if (x->available_s < y->available_s || x->available_s > y->available_s)
+		return x->available_s < y->available_s ? -1 : 1;
+	return (i > j) - (i < j);
+}
+
+/* The time at which the job has its minimum. The first units are then the devices that the job will
+ * have. */
+static double start_by_units(struct las *las, const struct las_job *e)
+{
+	for (struct las_unit *u = las->units; u < las->units + las->n_units; u++) {
+		u->available_s = fmax(u->free_s, las->in->now_s);
+		/* The owner comes first until it has had as much service as this job. */
+		if (u->minimum && !e->first && u->owner->key <= e->key)
+			u->available_s = fmax(u->available_s,
+					      u->since_s + (e->key - u->owner->key) / u->pace);
+	}
+	qsort(las->units, (size_t)las->n_units, sizeof(*las->units), sooner);
+	return e->min <= las->n_units ? las->units[e->min - 1].available_s : HUGE_VAL;
+}
+
+/* The time at which a waiting job has its minimum, by what was given so far; INFINITY if this time
+ * cannot be told. */
+static double start_s_of(struct las *las, const struct las_job *e)
+{
+	set_units(las, false);
+	return start_by_units(las, e);
+}
+
 /* --- rule 1 and 2: minimums --- */
 
 static void give_replicas(struct las *las, struct las_job *e, int replicas)
@@ -91,10 +197,10 @@ static void give_replicas(struct las *las, struct las_job *e, int replicas)
 
 static void give_minimum(struct las *las, struct las_job *e)
 {
-	int replicas = las_is_locked(e) || (e->held && las->gathering) ? e->held : e->min;
+	int replicas = is_locked(e) || (e->held && las->gathering) ? e->held : e->min;
 	bool may = e->held || (!las->gathering && (e->job->preemptible || !las->blocked));
 
-	if (las_is_locked(e) && e->held > las->left) {	/* devices went away: fewer, or none */
+	if (is_locked(e) && e->held > las->left) {	/* devices went away: fewer, or none */
 		replicas = las->left < e->job->max_replicas ? las->left : e->job->max_replicas;
 		replicas = larger(replicas, e->min);
 	}
@@ -106,7 +212,7 @@ static void give_minimum(struct las *las, struct las_job *e)
 	if (!may || las->gathering)
 		return;
 	las->blocked = true;
-	if (!(las_start_s(las, e) < las->in->now_s + las->in->slice_s))
+	if (!(start_s_of(las, e) < las->in->now_s + las->in->slice_s))
 		return;
 	las->gathering = true;
 	/* Running jobs before this one get back what they hold, if that is left. */
@@ -138,7 +244,7 @@ static struct las_job *neediest(const struct las *las)
 	for (int i = 0; i < las->n_holders; i++) {
 		struct las_job *e = &las->jobs[las->holders[i]];
 
-		if (las_is_locked(e) || e->replicas >= e->job->max_replicas)
+		if (is_locked(e) || e->replicas >= e->job->max_replicas)
 			continue;
 		if (!e->job->preemptible && las->blocked)
 			continue;	/* the job would keep the devices from the job that waits */
@@ -146,6 +252,159 @@ static struct las_job *neediest(const struct las *las)
 			best = e;
 	}
 	return best;
+}
+
+/* --- why each job runs or waits --- */
+
+/* The job starts at start_s on the first of the units. A job that loses one of its minimum then
+ * stops, and leaves its other devices too. */
+static void reserve(struct las *las, struct las_job *e, double start_s)
+{
+	for (int i = 0; i < las->n_units; i++) {
+		struct las_unit *unit = &las->units[i];
+
+		if (i >= e->min && unit->owner && unit->owner->evictor == e)
+			*unit = (struct las_unit){ .free_s = start_s };
+		if (i >= e->min)
+			continue;
+		if (unit->minimum)
+			unit->owner->evictor = e;
+		*unit = (struct las_unit){
+			.owner = e, .minimum = true, .since_s = start_s,
+			.free_s = e->job->preemptible ? start_s + las->in->slice_s : HUGE_VAL,
+			.pace = e->min / e->weight,
+		};
+	}
+}
+
+/* The walk through the waiting jobs in their order. */
+struct line {
+	struct las *las;
+	int64_t *ids;			/* scratch, n_units */
+	const struct las_job *first, *last;	/* in line, so far */
+	const struct las_job *stuck;	/* the last that waits for jobs that are not preemptible */
+	int length;
+};
+
+static void tell_running(const struct line *line, const struct las_job *e, char *reason)
+{
+	const struct las_job *first = line->first;
+
+	reason_begin_kept(reason, e->job);
+	reason_add_share(reason, e->job, e->replicas);
+	reason_end_kept(reason, e->job);
+	if (!e->job->preemptible)
+		return;
+	if (is_locked(e) || e->replicas != e->held)
+		reason_add(reason, " for a slice of %g s", line->las->in->slice_s);
+	else if (first && (first->first || first->key < e->key))
+		reason_add(reason, " until job %lld, %s, can have %d", (long long)first->job->id,
+			   first->first ? "put first" : "served less", first->min);
+	else
+		reason_add_text(reason, line->las->n_waiting
+						? "; no waiting job has had less service"
+						: "; no other job waits");
+}
+
+/* Tells what the first job in line waits for: the devices of its minimum that others still have. */
+static void tell_first(const struct line *line, const struct las_job *e, char *reason)
+{
+	bool slices = false, service = false;
+	struct job_names jobs;
+	int n = 0;
+
+	for (int i = 0; i < e->min; i++) {
+		const struct las_unit *unit = &line->las->units[i];
+
+		if (!unit->owner || unit->available_s <= line->las->in->now_s)
+			continue;
+		line->ids[n++] = unit->owner->job->id;
+		service |= unit->available_s > unit->free_s;
+		slices |= !(unit->available_s > unit->free_s);
+	}
+	jobs = job_names_of(line->ids, n);
+	if (!jobs.n)
+		return;
+	reason_add_text(reason, "; waits for ");
+	reason_add_jobs(reason, &jobs);
+	if (slices)
+		reason_add_text(reason, jobs.n > 1 ? " to end their slices" : " to end its slice");
+	if (service)
+		reason_add(reason, "%s to have had as much", slices ? " or" : "");
+}
+
+static void tell_stuck(const struct line *line, const struct las_job *e, char *reason)
+{
+	const struct las *las = line->las;
+	struct job_names jobs;
+	int n = 0;
+
+	for (int i = 0; i < las->n_units; i++)
+		if (isinf(las->units[i].free_s))
+			line->ids[n++] = las->units[i].owner->job->id;
+	reason_add_text(reason, "needs ");
+	reason_add_devices(reason, e->min);
+	reason_add(reason, " of %d; ", las->n_units);
+	if (las->n_units - n >= e->min && line->stuck) {
+		reason_add(reason, "not preemptible, so not before job %lld",
+			   (long long)line->stuck->job->id);
+		return;
+	}
+	jobs = job_names_of(line->ids, n);
+	reason_add_jobs(reason, &jobs);
+	reason_add(reason, ", not preemptible, keep%s %d", jobs.n > 1 ? "" : "s", n);
+}
+
+/* Returns when the job starts; NaN: that cannot be told. Each job takes the devices that are free
+ * soonest, so no job later in line starts sooner. */
+static double tell_waiting(struct line *line, struct las_job *e, char *reason)
+{
+	double start_s = start_by_units(line->las, e);
+	double service_s = e->job->attained_service_device_s;
+
+	if (isinf(start_s) || (line->stuck && !e->job->preemptible)) {
+		tell_stuck(line, e, reason);
+		line->stuck = e;
+		return (double)NAN;
+	}
+	reason_add_ordinal(reason, ++line->length);
+	reason_add_text(reason, e->first ? " in line, put first" : " in line");
+	if (line->last)
+		reason_add(reason, ", after job %lld", (long long)line->last->job->id);
+	reason_add_text(reason, "; needs ");
+	reason_add_devices(reason, e->min);
+	if (!line->last)
+		tell_first(line, e, reason);
+	else if (service_s > 0)
+		reason_add(reason, "; has had %.2g device-hours", service_s / 3600);
+	reserve(line->las, e, start_s);
+	if (!line->first)
+		line->first = e;
+	line->last = e;
+	return start_s;
+}
+
+/* Makes the choices when all devices have been given. */
+static void tell_choices(struct las *las, struct sched_choice *choices)
+{
+	struct line line = { .las = las, .ids = xcalloc((size_t)las->n_units, sizeof(*line.ids)) };
+
+	set_units(las, true);
+	for (int i = 0; i < las->in->n_jobs; i++) {
+		struct las_job *e = &las->jobs[i];
+		struct sched_choice *choice = &choices[e->index];
+
+		*choice = (struct sched_choice){
+			.replicas = e->replicas, .next_start_s = (double)NAN,
+		};
+		if (e->replicas)
+			tell_running(&line, e, choice->reason);
+		else if (is_possible(las, e))
+			choice->next_start_s = tell_waiting(&line, e, choice->reason);
+		else
+			reason_add_impossible(choice->reason, e->min, las->n_units);
+	}
+	free(line.ids);
 }
 
 static void decide_by_service(const struct sched_input *in, struct sched_choice *choices)
@@ -162,11 +421,11 @@ static void decide_by_service(const struct sched_input *in, struct sched_choice 
 		las.jobs[i] = job_of(in, i);
 	qsort(las.jobs, n_jobs, sizeof(*las.jobs), precedence);
 	for (int i = 0; i < in->n_jobs; i++)
-		if (las_is_possible(&las, &las.jobs[i]))
+		if (is_possible(&las, &las.jobs[i]))
 			give_minimum(&las, &las.jobs[i]);
 	while (!las.gathering && las.left > 0 && (next = neediest(&las)))
 		give_replicas(&las, next, 1);
-	las_tell(&las, choices);
+	tell_choices(&las, choices);
 	free(las.units);
 	free(las.holders);
 	free(las.jobs);

@@ -144,28 +144,6 @@ static int by_turn(const void *a, const void *b)
 	return (x->id > y->id) - (x->id < y->id);
 }
 
-static void take_turns(struct state *s)
-{
-	const struct sched_input *in = s->in;
-	struct turn *turns = xcalloc((size_t)in->n_jobs, sizeof(*turns));
-
-	for (int i = 0; i < in->n_jobs; i++) {
-		const struct sched_job *job = &in->jobs[i];
-		int more = next_up(job, job->replicas);
-
-		turns[i] = (struct turn){ i, overdue(in, job) ? 0 : job->guaranteed ? 1 : 2,
-					  more ? slope(job, job->replicas, more) : -1, job->id };
-	}
-	qsort(turns, (size_t)in->n_jobs, sizeof(*turns), by_turn);
-	for (int t = 0; t < in->n_jobs; t++) {
-		int i = turns[t].index;
-
-		while (touchable(in, &in->jobs[i]) && grow_job(s, i))
-			;
-	}
-	free(turns);
-}
-
 /* Gives the job of highest slope a step of the free devices. Returns false if none takes any. */
 static bool give_leftovers(struct state *s)
 {
@@ -188,6 +166,7 @@ static bool give_leftovers(struct state *s)
 static void decide(const struct sched_input *in, struct sched_choice *choices)
 {
 	struct state s = { .in = in, .free = sched_devices(in) };
+	struct turn *turns = xcalloc((size_t)in->n_jobs, sizeof(*turns));
 
 	s.count = xcalloc((size_t)in->n_jobs * 2, sizeof(*s.count));
 	s.trial = s.count + in->n_jobs;
@@ -195,7 +174,20 @@ static void decide(const struct sched_input *in, struct sched_choice *choices)
 		s.count[i] = in->jobs[i].replicas;
 		s.free -= s.count[i];
 	}
-	take_turns(&s);
+	for (int i = 0; i < in->n_jobs; i++) {
+		const struct sched_job *job = &in->jobs[i];
+		int more = next_up(job, job->replicas);
+
+		turns[i] = (struct turn){ i, overdue(in, job) ? 0 : job->guaranteed ? 1 : 2,
+					  more ? slope(job, job->replicas, more) : -1, job->id };
+	}
+	qsort(turns, (size_t)in->n_jobs, sizeof(*turns), by_turn);
+	for (int t = 0; t < in->n_jobs; t++) {
+		int i = turns[t].index;
+
+		while (touchable(in, &in->jobs[i]) && grow_job(&s, i))
+			;
+	}
 	while (give_leftovers(&s))
 		;
 	for (int i = 0; i < in->n_jobs; i++)
@@ -203,6 +195,7 @@ static void decide(const struct sched_input *in, struct sched_choice *choices)
 			.replicas = s.count[i], .next_start_s = (double)NAN,
 		};
 	free(s.count);
+	free(turns);
 }
 
 const struct policy policy_rubick = {
