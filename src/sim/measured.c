@@ -286,21 +286,6 @@ static int check_workload(const struct sim *s)
 	return 0;
 }
 
-static void release_measured(struct measured *m, int n_jobs)
-{
-	for (int i = 0; i < m->n_agents; i++)
-		agent_release(&m->agents[i]);
-	for (int i = 0; i < n_jobs; i++)
-		for (int k = 0; k < SCHED_KINDS; k++)
-			free(m->trainings[i].tables[k].goodput);
-	for (int k = 0; k < SCHED_KINDS; k++)
-		free(m->places[k]);
-	free(m->agents);
-	free(m->trainings);
-	memo_release(&m->truth);
-	memo_release(&m->fits);
-}
-
 int simulate(const struct sim_options *o, const struct sim_profiles *profiles,
 	     const struct sim_workload *workload, const struct sim_progress *progress,
 	     struct sim_result *result, struct err *err)
@@ -331,6 +316,16 @@ int simulate(const struct sim_options *o, const struct sim_profiles *profiles,
 	if (rc == 0)
 		rc = sim_run(&s, progress, result);
 	sim_release(&s);
-	release_measured(&m, workload->n_jobs);
+	for (int i = 0; i < m.n_agents; i++)
+		agent_release(&m.agents[i]);
+	for (int k = 0; k < SCHED_KINDS; k++) {
+		for (int i = 0; i < workload->n_jobs; i++)
+			free(m.trainings[i].tables[k].goodput);
+		free(m.places[k]);
+	}
+	free(m.agents);
+	free(m.trainings);
+	memo_release(&m.truth);
+	memo_release(&m.fits);
 	return rc;
 }

@@ -216,17 +216,6 @@ static int read_applications(struct sim_profiles *p, char *const *kinds, struct 
 	return rc;
 }
 
-/* The tables hold the files' applications by name. */
-static void set_published(struct application *a)
-{
-	for (size_t k = 0; k < sizeof(entries) / sizeof(entries[0]); k++)
-		if (strcmp(a->name, entries[k].name) == 0) {
-			a->restart_s = entries[k].restart_s;
-			a->told_restart_s = entries[k].told_restart_s;
-			a->slowdown = entries[k].slowdown;
-		}
-}
-
 int sim_profiles_read_kinds(struct sim_profiles *p, const char *directory,
 			    const char *const *kinds, int n_kinds, struct err *err)
 {
@@ -237,8 +226,13 @@ int sim_profiles_read_kinds(struct sim_profiles *p, const char *directory,
 	for (int k = 0; k < n_kinds; k++)
 		suffixes[k] = kinds ? xasprintf("-%s", kinds[k]) : xstrdup("");
 	rc = read_applications(p, suffixes, err);
-	for (int i = 0; kinds && i < p->count; i++)
-		set_published(&p->items[i]);
+	for (size_t k = 0; kinds && k < sizeof(entries) / sizeof(entries[0]); k++)
+		for (struct application *a = p->items; a < p->items + p->count; a++)
+			if (strcmp(a->name, entries[k].name) == 0) {
+				a->restart_s = entries[k].restart_s;
+				a->told_restart_s = entries[k].told_restart_s;
+				a->slowdown = entries[k].slowdown;
+			}
 	for (int k = 0; k < n_kinds; k++)
 		free(suffixes[k]);
 	free(suffixes);

@@ -62,18 +62,6 @@ static int most_sharers(const struct sim *s, const struct rack_run *r, int n)
 	return most;
 }
 
-static double part_now(const struct sim *s, const struct rack_run *r)
-{
-	const struct racks *racks = s->own;
-	int sharers[DISTANCES] = { 1, 1, 1 };
-
-	if (racks_distance(&racks->state.cluster, r->held) != IN_MACHINE) {
-		sharers[IN_RACK] = most_sharers(s, r, 1);
-		sharers[ANYWHERE] = most_sharers(s, r, racks->state.cluster.machines_per_rack);
-	}
-	return sim_racks_part(racks->files, r->job->application, r->held, sharers);
-}
-
 /* The part of its time in which the job computes on these GPUs while nobody shares uplinks. */
 static double part_alone(const struct racks *racks, const struct rack_run *r, const int *held)
 {
@@ -234,11 +222,22 @@ static void ask_jobs(struct sim *s)
 /* Sets the rates of jobs whose uplinks have got other sharers. */
 static void share_uplinks(struct sim *s)
 {
+	const struct racks *racks = s->own;
+
 	for (int i = 0; i < s->n_active; i++) {
 		struct rack_run *r = s->active[i]->own;
+		int sharers[DISTANCES] = { 1, 1, 1 };
 		double part;
 
-		if (!r->runs || (part = part_now(s, r)) == r->part)
+		if (!r->runs)
+			continue;
+		if (racks_distance(&racks->state.cluster, r->held) != IN_MACHINE) {
+			sharers[IN_RACK] = most_sharers(s, r, 1);
+			sharers[ANYWHERE] =
+				most_sharers(s, r, racks->state.cluster.machines_per_rack);
+		}
+		part = sim_racks_part(racks->files, r->job->application, r->held, sharers);
+		if (part == r->part)
 			continue;
 		if (s->now_s > r->from_s) {
 			count_work(s->active[i], s->now_s - r->from_s);
