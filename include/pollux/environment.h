@@ -19,9 +19,7 @@ struct run_places {
 	const char *store_dir;		/* the store for jobs that the program submits */
 };
 
-/* The value of a variable, borrowed; NULL: it is not set. */
-const char *environment_find(const struct strings *env, const char *name);
-/* The same; "": it is not set. */
+/* The value of a variable, borrowed; "": it is not set. */
 const char *environment_value(const struct strings *env, const char *name);
 /* Expands the variables of --env that have templates; env has the command's variables. */
 void environment_expand(const struct job_command *command, const struct template_values *values,

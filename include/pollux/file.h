@@ -60,6 +60,9 @@ FILE *file_open_stream(const char *path);
  * flags. */
 int file_open_fifo(const char *path, int flags);
 
+/* Reads the first line of a file, without its newline; "": none. */
+void file_first_line(const char *path, char *line, int size);
+
 /* Makes a new file and opens it for writing, as a stream. NULL with errno. */
 FILE *file_make_stream(const char *path);
 

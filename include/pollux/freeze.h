@@ -126,10 +126,9 @@ int freeze_check_device(int64_t bytes, int64_t free_bytes, const char *device, s
 struct device_freezer {
 	int (*open)(void **driver, struct err *err);
 	int (*find)(void *driver, pid_t pid, enum freeze_found *found, struct err *err);
-	int (*lock)(void *driver, pid_t pid, double limit_s, struct err *err);
-	int (*save)(void *driver, pid_t pid, struct err *err);
-	int (*restore)(void *driver, pid_t pid, struct err *err);
-	int (*unlock)(void *driver, pid_t pid, struct err *err);
+	/* STEP_LOCK, which may take limit_s, STEP_SAVE, STEP_RESTORE or STEP_UNLOCK */
+	int (*step)(void *driver, pid_t pid, enum freeze_step step, double limit_s,
+		    struct err *err);
 	/* For the self-test, in a process of its own: takes bytes of the one device that its
 	 * environment shows, fills them, and computes `rounds` rounds on them at each byte read
 	 * from fd 0, answering 'k' on fd 1. At end of file checks all, and answers 'y' or 'n'. If

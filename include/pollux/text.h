@@ -52,6 +52,8 @@ void strings_addf(struct strings *list, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 /* For environments: replaces the string NAME=..., or appends it. */
 void strings_set_variable(struct strings *list, const char *name, const char *value);
+/* The value of a variable; NULL: it is not set. */
+const char *strings_variable(const struct strings *list, const char *name);
 /* Appends all strings, each with its terminator. The store keeps lists in this form. */
 void strings_pack(const struct strings *list, struct text *out);
 void strings_unpack(struct strings *list, const void *bytes, size_t n);	/* appends */

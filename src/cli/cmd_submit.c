@@ -50,7 +50,7 @@ static void warn_of_wish(const struct paths *paths, const struct job_command *co
 	/* a job of pollux or of Slurm has these GPUs, whose shell this is */
 	if (getenv("POLLUX_JOB_ID") || getenv("SLURM_JOB_ID"))
 		return;
-	if (!wish || environment_find(&command->env, "CUDA_VISIBLE_DEVICES") ||
+	if (!wish || strings_variable(&command->env, "CUDA_VISIBLE_DEVICES") ||
 	    config_load(&config, paths->config, &ignored))
 		return;
 	settings.slots = config.slots;

@@ -52,22 +52,12 @@ static void send_list(int fd, void *arg)
 		driver_child_write(fd, *parts[i].array, parts[i].bytes);
 }
 
-/* devices_append() takes the room for the next entries to be there up to a power of two. */
-static size_t room_of(int count)
-{
-	size_t room = 1;
-
-	while (room < (size_t)count)
-		room *= 2;
-	return room * sizeof(struct device);
-}
-
 /* Replaces the list by the one that was sent. False: the answer is not whole. */
 static bool take_list(const char *bytes, size_t size, struct device_list *list)
 {
 	struct device_list sent;
 	struct part parts[N_PARTS];
-	size_t at = sizeof(sent), all = at;
+	size_t at = sizeof(sent), all = at, room = 1;
 
 	if (size < sizeof(sent))
 		return false;
@@ -77,11 +67,14 @@ static bool take_list(const char *bytes, size_t size, struct device_list *list)
 		all += parts[i].bytes;
 	if (size != all)
 		return false;
+	/* devices_append() takes the room for the next entries to be there up to a power of two */
+	while (room < (size_t)sent.count)
+		room *= 2;
 	for (int i = 0; i < N_PARTS; at += parts[i++].bytes) {
 		*parts[i].array = NULL;
 		if (parts[i].bytes == 0)
 			continue;
-		*parts[i].array = xmalloc(i == 0 ? room_of(sent.count) : parts[i].bytes);
+		*parts[i].array = xmalloc(i == 0 ? room * sizeof(struct device) : parts[i].bytes);
 		memcpy(*parts[i].array, bytes + at, parts[i].bytes);
 	}
 	devices_release(list);
@@ -89,18 +82,21 @@ static bool take_list(const char *bytes, size_t size, struct device_list *list)
 	return true;
 }
 
-/* Lists as backend->list() does. If the child gives no answer, backend->list_unanswered() lists
- * what is known without the driver; -1 with *err for a backend without that function. */
-static int device_list_in_child(const struct device_backend *backend,
-				const struct device_settings *settings, struct device_list *list,
-				struct err *err)
+/* Lists as backend->list() does. If a child gives no answer, backend->list_unanswered() lists what
+ * is known without the driver; -1 with *err for a backend without that function. */
+static int list_backend(const struct device_backend *backend,
+			const struct device_settings *settings, struct device_list *list,
+			struct err *err)
 {
 	struct listing l = { backend, settings, list };
 	struct err why = { 0 };
 	size_t size = 0;
-	char *bytes = (backend->list_unanswered ? driver_child_ask : library_child_ask)(
-		send_list, &l, &size, &why);
+	char *bytes;
 
+	if (!backend->asks_driver || !backend->asks_driver(settings))
+		return backend->list(settings, list, err);
+	bytes = (backend->list_unanswered ? driver_child_ask : library_child_ask)(send_list, &l,
+										   &size, &why);
 	if (bytes && !take_list(bytes, size, list))
 		err_set(&why, EX_UNAVAILABLE, "the process that asked has died");
 	free(bytes);
@@ -151,23 +147,14 @@ enum device_link devices_link(const struct device_list *list, int a, int b)
 	return (enum device_link)list->links[(size_t)a * (size_t)list->linked + (size_t)b];
 }
 
-static int list_of(const struct device_backend *backend, const struct device_settings *settings,
-		   struct device_list *list, struct err *err)
-{
-	if (backend->asks_driver && backend->asks_driver(settings))
-		return device_list_in_child(backend, settings, list, err);
-	return backend->list(settings, list, err);
-}
-
 int devices_list(const struct device_settings *settings, struct device_list *list, struct err *err)
 {
 	*list = (struct device_list){ 0 };
-	for (size_t i = 0; i < n_backends; i++) {
-		if (list_of(backends[i], settings, list, err)) {
+	for (size_t i = 0; i < n_backends; i++)
+		if (list_backend(backends[i], settings, list, err)) {
 			devices_release(list);
 			return -1;
 		}
-	}
 	extend_links(list);
 	return 0;
 }
@@ -190,22 +177,19 @@ void devices_release(struct device_list *list)
 	*list = (struct device_list){ 0 };
 }
 
-/* True if a usable device before this one is of the same kind. */
-static bool kind_was_named(const struct device_list *list, int d)
-{
-	for (int i = 0; i < d; i++)
-		if (list->items[i].usable && !strcmp(list->items[i].kind, list->items[d].kind))
-			return true;
-	return false;
-}
-
 void devices_add_kinds(const struct device_list *list, struct text *t)
 {
 	int n = 0;
 
-	for (int d = 0; d < list->count; d++)
-		if (list->items[d].usable && !kind_was_named(list, d))
+	for (int d = 0; d < list->count; d++) {
+		bool is_new = list->items[d].usable;
+
+		for (int i = 0; is_new && i < d; i++)
+			is_new = !list->items[i].usable ||
+				 strcmp(list->items[i].kind, list->items[d].kind) != 0;
+		if (is_new)
 			text_addf(t, "%s'%s'", n++ ? ", " : "; kinds here: ", list->items[d].kind);
+	}
 	if (n == 0)
 		text_add(t, "; no device can be used here");
 }
@@ -312,6 +296,20 @@ bool device_sets_variable(const char *name, size_t n)
 			if (strlen(*v) == n && !memcmp(*v, name, n))
 				return true;
 	return false;
+}
+
+bool device_next_span(const char **p, long *first, long *last)
+{
+	char *end;
+
+	*p += strspn(*p, ",");
+	*first = *last = strtol(*p, &end, 10);
+	if (end == *p)
+		return false;
+	if (*end == '-')
+		*last = strtol(end + 1, &end, 10);
+	*p = end;
+	return true;
 }
 
 static bool owns_binding(const struct device *device)

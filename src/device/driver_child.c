@@ -67,15 +67,6 @@ static _Noreturn void child(int fd, driver_child_answer *answer, void *arg, pid_
 
 /* --- a child that hangs --- */
 
-/* True if the directory below /proc is of a process of this user: anybody may give a process of
- * their own the name of such a child. */
-static bool is_ours(int proc, const char *pid_text)
-{
-	struct stat st;
-
-	return fstatat(proc, pid_text, &st, 0) == 0 && st.st_uid == geteuid();
-}
-
 /* Reads where a descriptor of /proc leads, such as "pipe:[12]". */
 static bool read_link(int directory, const char *name, char to[LINK_SIZE])
 {
@@ -110,38 +101,29 @@ static bool is_given_up(pid_t pid)
 
 /* Returns a child that was asked longer ago than the limit and could not be killed; 0: none. To ask
  * again would only leave one more of them. */
-static int64_t find_hanging(void)
+static pid_t find_hanging(void)
 {
 	DIR *dir = opendir("/proc");
 	const struct dirent *entry;
-	int64_t found = 0;
+	pid_t found = 0;
 
 	while (dir && !found && (entry = readdir(dir))) {
-		int64_t pid = isdigit((unsigned char)entry->d_name[0])
-			? strtoll(entry->d_name, NULL, 10) : 0;
+		pid_t pid = isdigit((unsigned char)entry->d_name[0])
+			? (pid_t)strtol(entry->d_name, NULL, 10) : 0;
+		struct proc_info info;
+		struct stat st;
 
-		if (pid && is_ours(dirfd(dir), entry->d_name) &&
-		    proc_has_name((pid_t)pid, CHILD_NAME)) {
-			struct proc_info info;
-
-			proc_look((pid_t)pid, &info);
-			if (info.lives && info.age_s > driver_limit_s() + 1 &&
-			    is_given_up((pid_t)pid))
-				found = pid;
-		}
+		/* anybody may give a process of their own the name of such a child */
+		if (!pid || fstatat(dirfd(dir), entry->d_name, &st, 0) || st.st_uid != geteuid() ||
+		    !proc_has_name(pid, CHILD_NAME))
+			continue;
+		proc_look(pid, &info);
+		if (info.lives && info.age_s > driver_limit_s() + 1 && is_given_up(pid))
+			found = pid;
 	}
 	if (dir)
 		closedir(dir);
 	return found;
-}
-
-static void end_child(pid_t pid)
-{
-	double until_s = clock_boot_s() + KILL_WAIT_MS / 1e3;
-
-	kill(pid, SIGKILL);
-	while (waitpid(pid, NULL, WNOHANG) == 0 && clock_boot_s() < until_s)
-		poll(NULL, 0, 1);
 }
 
 /* --- the caller --- */
@@ -152,102 +134,86 @@ static int set_silent(struct err *err)
 		       driver_limit_s());
 }
 
-struct reading {
-	char *bytes;		/* owned */
-	size_t length, room;
-};
-
-static int read_some(int fd, struct reading *r)
-{
-	ssize_t k;
-
-	if (r->length == r->room)
-		r->bytes = xreallocarray(r->bytes, r->room = r->room ? 2 * r->room : 4096, 1);
-	k = read(fd, r->bytes + r->length, r->room - r->length);
-	r->length += k > 0 ? (size_t)k : 0;
-	return k > 0 || (k < 0 && (errno == EINTR || errno == EAGAIN));
-}
-
-static int read_all(int fd, double limit_s, struct reading *r, struct err *err)
+/* The caller frees *bytes, also after an error. */
+static int read_all(int fd, char **bytes, size_t *length, struct err *err)
 {
 	struct pollfd from = { .fd = fd, .events = POLLIN };
-	double until_s = clock_boot_s() + limit_s;
+	double until_s = clock_boot_s() + driver_limit_s();
+	size_t room = 0;
+	ssize_t k = -1;
 
 	fcntl(fd, F_SETFL, O_NONBLOCK);
-	for (;;) {
+	while (k) {
 		double left_s = until_s - clock_boot_s();
 
 		if (left_s <= 0)
 			return set_silent(err);
-		if (poll_or_rest(&from, 1, (int)(left_s * 1e3) + 1) != 0 && !read_some(fd, r))
+		if (poll_or_rest(&from, 1, (int)(left_s * 1e3) + 1) == 0)
+			continue;
+		if (*length == room)
+			*bytes = xreallocarray(*bytes, room = room ? 2 * room : 4096, 1);
+		k = read(fd, *bytes + *length, room - *length);
+		*length += k > 0 ? (size_t)k : 0;
+		if (k < 0 && errno != EINTR && errno != EAGAIN)
 			break;
 	}
-	if (r->length > 0 && r->bytes[r->length - 1] == DONE)
+	if (*length > 0 && (*bytes)[*length - 1] == DONE)
 		return 0;
 	return err_set(err, EX_UNAVAILABLE, "the process that asked has died");
-}
-
-static pid_t start_child(driver_child_answer *answer, void *arg, int *fd, struct err *err)
-{
-	pid_t parent = getpid(), pid;
-	int ends[2];
-
-	if (pipe2(ends, O_CLOEXEC))
-		return err_set(err, EX_OSERR, "cannot make a pipe: %s", strerror(errno));
-	pid = fork();
-	if (pid == 0)
-		child(ends[1], answer, arg, parent);
-	close(ends[1]);
-	*fd = ends[0];
-	if (pid > 0)
-		return pid;
-	close(*fd);
-	return err_set(err, EX_OSERR, "cannot start a process: %s", strerror(errno));
 }
 
 /* After a driver hung, this process asks nothing for as long as it has waited, since the next
  * question would wait as long again. */
 static double silent_until_boot_s;
 
-/* True, with *err, if there is no use in asking now. */
-static bool is_known_to_hang(struct err *err)
-{
-	int64_t pid = find_hanging();
-
-	if (pid)
-		err_set(err, EX_TEMPFAIL, "the driver hangs: process %lld still waits in it",
-			(long long)pid);
-	else if (clock_boot_s() < silent_until_boot_s)
-		set_silent(err);
-	else
-		return false;
-	return true;
-}
-
 void *library_child_ask(driver_child_answer *answer, void *arg, size_t *size, struct err *err)
 {
-	struct reading r = { 0 };
-	int fd, rc;
-	pid_t pid = start_child(answer, arg, &fd, err);
+	char *bytes = NULL;
+	size_t length = 0;
+	pid_t parent = getpid(), pid;
+	int ends[2], rc = -1;
+	double until_s;
 
+	if (pipe2(ends, O_CLOEXEC)) {
+		err_set(err, EX_OSERR, "cannot make a pipe: %s", strerror(errno));
+		return NULL;
+	}
+	pid = fork();
+	if (pid == 0)
+		child(ends[1], answer, arg, parent);
+	if (pid < 0)
+		err_set(err, EX_OSERR, "cannot start a process: %s", strerror(errno));
+	close(ends[1]);
+	if (pid > 0)
+		rc = read_all(ends[0], &bytes, &length, err);
+	close(ends[0]);
 	if (pid < 0)
 		return NULL;
-	rc = read_all(fd, driver_limit_s(), &r, err);
-	close(fd);
-	end_child(pid);
-	*size = r.length - 1;
+	until_s = clock_boot_s() + KILL_WAIT_MS / 1e3;
+	kill(pid, SIGKILL);
+	while (waitpid(pid, NULL, WNOHANG) == 0 && clock_boot_s() < until_s)
+		poll(NULL, 0, 1);
+	*size = length - 1;
 	if (rc == 0)
-		return r.bytes;
-	free(r.bytes);
+		return bytes;
+	free(bytes);
 	return NULL;
 }
 
 void *driver_child_ask(driver_child_answer *answer, void *arg, size_t *size, struct err *err)
 {
+	pid_t hanging = find_hanging();
 	void *bytes;
 
-	if (is_known_to_hang(err))
+	if (hanging) {
+		err_set(err, EX_TEMPFAIL, "the driver hangs: process %lld still waits in it",
+			(long long)hanging);
 		return NULL;
+	}
+	if (clock_boot_s() < silent_until_boot_s) {
+		set_silent(err);
+		return NULL;
+	}
 	bytes = library_child_ask(answer, arg, size, err);
 	if (!bytes && err->exit_status == EX_TEMPFAIL)
 		silent_until_boot_s = clock_boot_s() + driver_limit_s();

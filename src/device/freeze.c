@@ -143,28 +143,12 @@ static int enter_freeze_state(struct freezing *f, enum freeze_state state, struc
 
 static int call(struct freezing *f, pid_t pid, enum freeze_step step, struct err *err)
 {
-	const struct device_freezer *z = f->freezer;
 	double begun = clock_boot_s();
-	int rc = -1;
+	int rc = f->freezer->step(f->driver, pid, step,
+				  f->lock_limit_s > 0 ? f->lock_limit_s : FREEZE_LOCK_S, err);
 
-	if (step == STEP_LOCK)
-		rc = z->lock(f->driver, pid, f->lock_limit_s > 0 ? f->lock_limit_s : FREEZE_LOCK_S,
-			     err);
-	else if (step == STEP_SAVE)
-		rc = z->save(f->driver, pid, err);
-	else if (step == STEP_RESTORE)
-		rc = z->restore(f->driver, pid, err);
-	else if (step == STEP_UNLOCK)
-		rc = z->unlock(f->driver, pid, err);
 	f->took_s[step] += clock_boot_s() - begun;
 	return rc;
-}
-
-static void rest(double seconds)
-{
-	struct timespec t = { (time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9) };
-
-	nanosleep(&t, NULL);
 }
 
 /* Asks the driver until the process is in one of the states, not between two. The end of a process
@@ -178,7 +162,7 @@ static int find_state(struct freezing *f, pid_t pid, enum freeze_found *found, s
 			return -1;
 		if (told && *found != FOUND_BUSY)
 			return 0;
-		rest(WAIT_S);
+		nanosleep(&(struct timespec){ .tv_nsec = (long)(WAIT_S * 1e9) }, NULL);
 	}
 	return err_set(err, EX_TEMPFAIL, "process %d is still being moved by somebody else",
 		       (int)pid);
@@ -250,40 +234,27 @@ static int lose_processes(struct freezing *f)
 	return -1;
 }
 
-/* After a restore that failed: saves again what came back, so that all stays frozen, to be tried
- * once more. */
-static int stay_frozen(struct freezing *f)
-{
-	struct err ignored;
-
-	if (any_is(f, FOUND_FAILED) ||
-	    step_all(f, FREEZE_WISHED, STEP_SAVE, f->state, &ignored) ||
-	    enter_freeze_state(f, FREEZE_FROZEN, &ignored))
-		return lose_processes(f);
-	return -1;
-}
-
-/* -1: the driver does not tell of some process. */
-static int ask_of_all(struct freezing *f, struct err *err)
-{
-	enum freeze_found ignored;
-
-	for (int i = 0; i < f->n; i++)
-		if (find_state(f, f->pids[i], &ignored, err))
-			return -1;
-	return 0;
-}
-
 static int thaw(struct freezing *f, struct err *err)
 {
+	enum freeze_found ignored;
+	struct err why;
+
 	/* what is frozen may wait until the driver tells of it */
-	if (f->state == FREEZE_FROZEN && ask_of_all(f, err))
-		return -1;
+	for (int i = 0; f->state == FREEZE_FROZEN && i < f->n; i++)
+		if (find_state(f, f->pids[i], &ignored, err))
+			return -1;
 	if (any_is(f, FOUND_SAVED)) {
 		if (enter_freeze_state(f, FREEZE_RESTORING, err))
 			return -1;
-		if (step_all(f, THAW_WISHED, STEP_RESTORE, FREEZE_RESTORING, err))
-			return stay_frozen(f);
+		if (step_all(f, THAW_WISHED, STEP_RESTORE, FREEZE_RESTORING, err)) {
+			/* saves again what came back, so that all stays frozen, to be tried once
+			 * more */
+			if (any_is(f, FOUND_FAILED) ||
+			    step_all(f, FREEZE_WISHED, STEP_SAVE, f->state, &why) ||
+			    enter_freeze_state(f, FREEZE_FROZEN, &why))
+				return lose_processes(f);
+			return -1;
+		}
 	}
 	if (enter_freeze_state(f, FREEZE_UNLOCKING, err))
 		return -1;
@@ -306,21 +277,18 @@ static int undo(struct freezing *f, struct err *err)
 	return -1;
 }
 
-static int freeze(struct freezing *f, struct err *err)
+int freeze_run(struct freezing *f, enum freeze_wish wish, struct err *err)
 {
 	enum freeze_state before = f->state;
 
+	memset(f->took_s, 0, sizeof(f->took_s));
+	if (wish == THAW_WISHED)
+		return thaw(f, err);
 	if (step_all(f, FREEZE_WISHED, STEP_LOCK, FREEZE_LOCKING, err))
 		return f->cut_off || f->state == before ? -1 : undo(f, err);
 	if (step_all(f, FREEZE_WISHED, STEP_SAVE, FREEZE_SAVING, err))
 		return f->cut_off ? -1 : undo(f, err);
 	return enter_freeze_state(f, FREEZE_FROZEN, err);
-}
-
-int freeze_run(struct freezing *f, enum freeze_wish wish, struct err *err)
-{
-	memset(f->took_s, 0, sizeof(f->took_s));
-	return wish == FREEZE_WISHED ? freeze(f, err) : thaw(f, err);
 }
 
 /* --- after a death --- */

@@ -1,6 +1,4 @@
 /* freeze_test.c - freeze a program of our own, and see whether it comes back right. */
-#include "pollux/freeze.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -41,17 +39,9 @@ struct test {
 
 /* --- the program --- */
 
-static void set_environment(const struct device *d)
-{
-	struct strings env = { 0 };
-
-	devices_environment(d, 1, &env);
-	for (size_t i = 0; i < env.count; i++)
-		putenv(env.items[i]);		/* the environment keeps the text */
-}
-
 static _Noreturn void worker_main(const struct test *t, int in, int out, pid_t parent)
 {
+	struct strings env = { 0 };
 	struct err err = { 0 };
 	char text[sizeof(err.text) + 1];
 	int n;
@@ -60,7 +50,9 @@ static _Noreturn void worker_main(const struct test *t, int in, int out, pid_t p
 	if (!proc_dies_with(parent, SIGKILL) || dup2(in, 0) < 0 || dup2(out, 1) < 0)
 		_exit(1);
 	close_range(3, ~0U, 0);
-	set_environment(t->device);
+	devices_environment(t->device, 1, &env);
+	for (size_t i = 0; i < env.count; i++)
+		putenv(env.items[i]);		/* the environment keeps the text */
 	if (t->backend->freezer->work(t->result->bytes, ROUNDS, &err) == 0)
 		_exit(0);
 	n = snprintf(text, sizeof(text), "e%s", err.text);
@@ -246,24 +238,22 @@ static int thaw_it(struct test *t, struct err *err)
 	return hear(&t->worker, STEP_S, 'k', err);
 }
 
-/* At the end of its orders the program checks all that it computed. */
-static int finish_worker(struct test *t, struct err *err)
-{
-	if (order_step(&t->worker, err) || hear(&t->worker, STEP_S, 'k', err))
-		return -1;
-	close(t->worker.orders);
-	t->worker.orders = -1;
-	return hear(&t->worker, STEP_S, 'y', err);
-}
-
 static int run_test(struct test *t, int64_t bytes, struct err *err)
 {
+	struct worker *w = &t->worker;
+
 	if (choose_bytes(t, bytes, err))
 		return -1;
-	if (worker_start(t, err) == 0 && order_step(&t->worker, err) == 0 &&
-	    hear(&t->worker, START_S, 'k', err) == 0 && start_freezer(t, err) == 0 &&
-	    freeze_it(t, err) == 0 && thaw_it(t, err) == 0 && finish_worker(t, err) == 0)
-		return 0;
+	if (worker_start(t, err) == 0 && order_step(w, err) == 0 &&
+	    hear(w, START_S, 'k', err) == 0 && start_freezer(t, err) == 0 &&
+	    freeze_it(t, err) == 0 && thaw_it(t, err) == 0 &&
+	    order_step(w, err) == 0 && hear(w, STEP_S, 'k', err) == 0) {
+		/* at the end of its orders the program checks all that it computed */
+		close(w->orders);
+		w->orders = -1;
+		if (hear(w, STEP_S, 'y', err) == 0)
+			return 0;
+	}
 	/* a later try may help a job, but not this idle program */
 	if (err->exit_status == EX_TEMPFAIL)
 		err->exit_status = EX_OSERR;

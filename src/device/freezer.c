@@ -50,15 +50,6 @@ static void end_after(double seconds)
 	setitimer(ITIMER_REAL, &t, NULL);
 }
 
-/* While memory is moved no time is too long. Before that, a process that is locked waits for a
- * driver that may hang for another one (NVIDIA/cuda-checkpoint issues 30 and 45). */
-static void limit_order(const struct freezer_order *o)
-{
-	if (o->task != FREEZER_THAW && o->state <= FREEZE_LOCKING)
-		end_after(driver_limit_s() + o->n * (o->lock_limit_s > 0 ? o->lock_limit_s
-									 : FREEZE_LOCK_S));
-}
-
 static int ask_to_record(enum freeze_state state, void *arg, struct err *err)
 {
 	struct freezer_news news = { .says = FREEZER_ENTERS, .state = state };
@@ -81,9 +72,8 @@ static int wait_for_room(const struct device_freezer *functions, const struct fr
 {
 	double until = clock_boot_s() + ROOM_S;
 
-	if (o->task != FREEZER_THAW || o->bytes <= 0)
-		return 0;
-	while (freeze_check_device(o->bytes, functions->free_bytes(o->device), o->device, err)) {
+	while (o->task == FREEZER_THAW && o->bytes > 0 &&
+	       freeze_check_device(o->bytes, functions->free_bytes(o->device), o->device, err)) {
 		if (clock_boot_s() >= until)
 			return -1;
 		poll(NULL, 0, ROOM_LOOK_MS);
@@ -99,7 +89,11 @@ static void carry_out(struct freezing *f, const struct freezer_order *o, struct 
 	f->n = o->n;
 	f->state = o->state;
 	f->lock_limit_s = o->lock_limit_s;
-	limit_order(o);
+	/* While memory is moved no time is too long. Before that, a process that is locked waits
+	 * for a driver that may hang for another one (NVIDIA/cuda-checkpoint issues 30 and 45). */
+	if (o->task != FREEZER_THAW && o->state <= FREEZE_LOCKING)
+		end_after(driver_limit_s() +
+			  o->n * (o->lock_limit_s > 0 ? o->lock_limit_s : FREEZE_LOCK_S));
 	if (wait_for_room(f->freezer, o, &news->err))
 		rc = -1;
 	else if (o->task == FREEZER_MEND)
@@ -113,13 +107,24 @@ static void carry_out(struct freezing *f, const struct freezer_order *o, struct 
 	memcpy(news->took_s, f->took_s, sizeof(news->took_s));
 }
 
-static _Noreturn void serve(int fd, const struct device_freezer *functions)
+/* The child: in a session of its own, since it may outlive the caller. */
+static _Noreturn void serve(int socket, int keep, const struct device_freezer *functions)
 {
+	int fd = 3;
 	struct freezing f = { .freezer = functions, .record = { ask_to_record, &fd } };
 	struct freezer_order order;
 	struct err why = { 0 };
 	bool opened = false;
+	sigset_t all;
 
+	sigfillset(&all);
+	sigdelset(&all, SIGALRM);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	setsid();
+	/* a duplicate of keep holds the same lock */
+	if ((keep >= 0 && dup2(keep, 0) < 0) || dup2(socket, fd) < 0)
+		_exit(1);
+	close_range((unsigned)fd + 1, ~0U, 0);
 	while (receive_bytes(fd, &order, sizeof(order)) == (ssize_t)sizeof(order)) {
 		struct freezer_news news = { .state = order.state };
 
@@ -137,23 +142,6 @@ static _Noreturn void serve(int fd, const struct device_freezer *functions)
 	_exit(0);
 }
 
-/* A session of its own: the child may outlive the caller. */
-static _Noreturn void child(int fd, int keep, const struct device_freezer *functions)
-{
-	sigset_t all;
-
-	sigfillset(&all);
-	sigdelset(&all, SIGALRM);
-	sigprocmask(SIG_SETMASK, &all, NULL);
-	setsid();
-	if (keep >= 0 && dup2(keep, 0) < 0)	/* a duplicate holds the same lock */
-		_exit(1);
-	if (dup2(fd, 3) < 0)
-		_exit(1);
-	close_range(4, ~0U, 0);
-	serve(3, functions);
-}
-
 /* --- the caller --- */
 
 int freezer_start(struct freezer *f, const struct device_freezer *functions, int keep,
@@ -166,7 +154,7 @@ int freezer_start(struct freezer *f, const struct device_freezer *functions, int
 		return err_set(err, EX_OSERR, "cannot make a socket: %s", strerror(errno));
 	f->pid = fork();
 	if (f->pid == 0)
-		child(ends[1], keep, functions);
+		serve(ends[1], keep, functions);
 	close(ends[1]);
 	if (f->pid < 0) {
 		close(ends[0]);
@@ -207,27 +195,18 @@ void freezer_stop(struct freezer *f)
 	*f = FREEZER_NONE;
 }
 
-/* EX_TEMPFAIL: nothing came until then. */
-static int wait_until(int fd, double until_boot_s, struct err *err)
+static int follow_order(struct freezer *f, const struct freeze_record *record, double until_boot_s,
+			struct freezer_news *news, struct err *err)
 {
-	struct pollfd from = { .fd = fd, .events = POLLIN };
+	struct pollfd from = { .fd = f->fd, .events = POLLIN };
 
 	for (;;) {
 		double left_s = until_boot_s - clock_boot_s();
 
 		if (left_s <= 0)
 			return err_set(err, EX_TEMPFAIL, "the driver does not answer");
-		if (poll_or_rest(&from, 1, (int)(left_s * 1e3) + 1) > 0)
-			return 0;
-	}
-}
-
-static int follow_order(struct freezer *f, const struct freeze_record *record, double until_boot_s,
-			struct freezer_news *news, struct err *err)
-{
-	for (;;) {
-		if (wait_until(f->fd, until_boot_s, err))
-			return -1;
+		if (poll_or_rest(&from, 1, (int)(left_s * 1e3) + 1) <= 0)
+			continue;
 		switch (freezer_read(f, news)) {
 		case FREEZER_ENTERS:
 			if (record && record->write(news->state, record->arg, err))

@@ -114,19 +114,9 @@ bool environment_leaves_learning_rate(const struct job *job, const struct job_co
 	       !(d->learning_rate_rule && !strcmp(d->learning_rate_rule, "none"));
 }
 
-const char *environment_find(const struct strings *env, const char *name)
-{
-	size_t n = strlen(name);
-
-	for (size_t i = 0; i < env->count; i++)
-		if (!strncmp(env->items[i], name, n) && env->items[i][n] == '=')
-			return env->items[i] + n + 1;
-	return NULL;
-}
-
 const char *environment_value(const struct strings *env, const char *name)
 {
-	const char *value = environment_find(env, name);
+	const char *value = strings_variable(env, name);
 
 	return value ? value : "";
 }

@@ -139,7 +139,7 @@ static void note_template(const char *name, const char *value, struct strings *n
 static void warn_of_gpu_variables(const struct strings *env)
 {
 	const char *gpus = environment_value(env, "CUDA_VISIBLE_DEVICES");
-	const char *order = environment_find(env, "CUDA_DEVICE_ORDER");
+	const char *order = strings_variable(env, "CUDA_DEVICE_ORDER");
 	bool by_uuid = !strcmp(environment_value(env, "POLLUX_CUDA_DEVICES"), "uuid");
 
 	if (*gpus && strcmp(gpus, "{gpu_list}") != 0)

@@ -225,6 +225,16 @@ void strings_set_variable(struct strings *list, const char *name, const char *va
 	strings_addf(list, "%s=%s", name, value);
 }
 
+const char *strings_variable(const struct strings *list, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (size_t i = 0; i < list->count; i++)
+		if (!strncmp(list->items[i], name, n) && list->items[i][n] == '=')
+			return list->items[i] + n + 1;
+	return NULL;
+}
+
 void strings_pack(const struct strings *list, struct text *out)
 {
 	for (size_t i = 0; i < list->count; i++)

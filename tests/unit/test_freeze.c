@@ -64,32 +64,20 @@ static int find(void *driver, pid_t pid, enum freeze_found *found, struct err *e
 	return 0;
 }
 
-static int lock(void *driver, pid_t pid, double limit_s, struct err *err)
+static int step(void *driver, pid_t pid, enum freeze_step what, double limit_s, struct err *err)
 {
 	(void)driver;
-	return limit_s > 0 ? do_call(pid, "lock", FOUND_RUNNING, FOUND_LOCKED, err) : -1;
-}
-
-static int save(void *driver, pid_t pid, struct err *err)
-{
-	(void)driver;
-	return do_call(pid, "save", FOUND_LOCKED, FOUND_SAVED, err);
-}
-
-static int restore(void *driver, pid_t pid, struct err *err)
-{
-	(void)driver;
-	return do_call(pid, "restore", FOUND_SAVED, FOUND_LOCKED, err);
-}
-
-static int unlock(void *driver, pid_t pid, struct err *err)
-{
-	(void)driver;
+	if (what == STEP_LOCK)
+		return limit_s > 0 ? do_call(pid, "lock", FOUND_RUNNING, FOUND_LOCKED, err) : -1;
+	if (what == STEP_SAVE)
+		return do_call(pid, "save", FOUND_LOCKED, FOUND_SAVED, err);
+	if (what == STEP_RESTORE)
+		return do_call(pid, "restore", FOUND_SAVED, FOUND_LOCKED, err);
 	return do_call(pid, "unlock", FOUND_LOCKED, FOUND_RUNNING, err);
 }
 
 static const struct device_freezer freezer = {
-	.find = find, .lock = lock, .save = save, .restore = restore, .unlock = unlock,
+	.find = find, .step = step,
 };
 
 static int write_down(enum freeze_state state, void *arg, struct err *err)

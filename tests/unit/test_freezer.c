@@ -72,9 +72,17 @@ static int unlock(void *driver, pid_t pid, struct err *err)
 	return 0;
 }
 
+static int step(void *driver, pid_t pid, enum freeze_step what, double limit_s, struct err *err)
+{
+	if (what == STEP_LOCK)
+		return lock(driver, pid, limit_s, err);
+	if (what == STEP_SAVE)
+		return save(driver, pid, err);
+	return what == STEP_RESTORE ? restore(driver, pid, err) : unlock(driver, pid, err);
+}
+
 static const struct device_freezer functions = {
-	.open = open_it, .find = find, .lock = lock, .save = save, .restore = restore,
-	.unlock = unlock,
+	.open = open_it, .find = find, .step = step,
 };
 
 static char recorded[256];

@@ -1,12 +1,13 @@
 /* device_cpu.c - slots of the CPU as devices, and the energy that they take. */
+#include <dirent.h>
 #include <errno.h>
 #include <glob.h>
 #include <hwloc.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "../affinity.h"
 #include "pollux/device.h"
 #include "pollux/file.h"
 #include "pollux/mem.h"
@@ -26,42 +27,17 @@ static const char *rapl_root(void)
 	return named ? named : "";
 }
 
-/* Returns the first line of a file; "": none. */
-static void read_line(const char *directory, const char *name, char *line, int size)
-{
-	char *path = xasprintf("%s/%s", directory, name);
-	FILE *file = file_open_stream(path);
-
-	if (!file || !fgets(line, size, file))
-		line[0] = '\0';
-	line[strcspn(line, "\n")] = '\0';
-	if (file)
-		fclose(file);
-	free(path);
-}
-
 /* -1: it is not known. */
 static double read_joules(const char *zone, const char *name)
 {
-	char line[32];
+	char *path = xasprintf("%s/%s", zone, name), line[32];
 
-	read_line(zone, name, line, sizeof(line));
+	file_first_line(path, line, sizeof(line));
+	free(path);
 	return line[0] ? strtod(line, NULL) / 1e6 : -1;
 }
 
 /* --- whose processors --- */
-
-/* Returns the package of a processor; -1: it is not known. */
-static long package_of(long processor)
-{
-	char *directory = xasprintf("%s/sys/devices/system/cpu/cpu%ld/topology", rapl_root(),
-				    processor);
-	char line[32];
-
-	read_line(directory, "physical_package_id", line, sizeof(line));
-	free(directory);
-	return line[0] ? strtol(line, NULL, 10) : -1;
-}
 
 /* Returns how many processors of a list are of the package. */
 static int count_in(const char *list, long package)
@@ -70,44 +46,48 @@ static int count_in(const char *list, long package)
 	int n = 0;
 
 	while (device_next_span(&list, &first, &last))
-		for (long p = first; p <= last; p++)
-			n += package_of(p) == package;
+		for (long p = first; p <= last; p++) {
+			char *path = xasprintf("%s/sys/devices/system/cpu/cpu%ld/topology/"
+					       "physical_package_id", rapl_root(), p);
+			char line[32];
+
+			file_first_line(path, line, sizeof(line));
+			free(path);
+			n += line[0] && strtol(line, NULL, 10) == package;
+		}
 	return n;
 }
 
-/* Several slots may share a processor: each has as much of the processor. */
-static double part_of(const struct device *slots, int n, long package)
-{
-	char *directory = xasprintf("%s/sys/devices/system/cpu", rapl_root());
-	double processors = 0;
-	char online[1024];
-	int all;
-
-	read_line(directory, "online", online, sizeof(online));
-	free(directory);
-	all = count_in(online, package);
-	for (int i = 0; i < n && all > 0; i++) {
-		int part, parts;
-
-		device_cpu.part(&slots[i], &part, &parts);
-		processors += (double)count_in(slots[i].binding, package) / parts;
-	}
-	return all > 0 ? processors / all : 0;
-}
-
+/* False: the zone is no package's, has no counter, or has no processors of these slots. */
 static bool read_zone(const char *zone, const struct device *slots, int n,
 		      struct device_energy *energy)
 {
-	char name[32];
+	char *cpus = xasprintf("%s/sys/devices/system/cpu/online", rapl_root());
+	char *name_path = xasprintf("%s/name", zone), name[32], online[1024];
+	double processors = 0;
+	long package;
+	int all;
 
-	read_line(zone, "name", name, sizeof(name));
+	file_first_line(name_path, name, sizeof(name));
+	file_first_line(cpus, online, sizeof(online));
+	free(name_path);
+	free(cpus);
 	if (strncmp(name, PACKAGE, strlen(PACKAGE)) != 0)
 		return false;
 	energy->joules = read_joules(zone, "energy_uj");
 	energy->range_j = read_joules(zone, "max_energy_range_uj");
 	if (energy->joules < 0)
 		return false;
-	energy->part = part_of(slots, n, strtol(name + strlen(PACKAGE), NULL, 10));
+	package = strtol(name + strlen(PACKAGE), NULL, 10);
+	all = count_in(online, package);
+	/* Several slots may share a processor: each has as much of the processor. */
+	for (int i = 0; i < n && all > 0; i++) {
+		int part, parts;
+
+		device_cpu.part(&slots[i], &part, &parts);
+		processors += (double)count_in(slots[i].binding, package) / parts;
+	}
+	energy->part = all > 0 ? processors / all : 0;
 	return energy->part > 0;
 }
 
@@ -156,8 +136,30 @@ static void hush(void)
 	}
 }
 
-static void unhush(void)
+static int topology_open(hwloc_topology_t *topology, struct err *err)
 {
+	hwloc_bitmap_t allowed;
+	int rc;
+
+	hush();
+	rc = hwloc_topology_init(topology);
+	if (rc == 0) {
+		/* Keeps cores, packages (so that the cores of one are numbered together),
+		 * last-level caches, and the NUMA nodes, which hwloc never leaves out. Without the
+		 * x86 component, which would move this process over all cores. */
+		hwloc_topology_set_all_types_filter(*topology, HWLOC_TYPE_FILTER_KEEP_NONE);
+		hwloc_topology_set_type_filter(*topology, HWLOC_OBJ_CORE,
+					       HWLOC_TYPE_FILTER_KEEP_ALL);
+		hwloc_topology_set_type_filter(*topology, HWLOC_OBJ_PACKAGE,
+					       HWLOC_TYPE_FILTER_KEEP_ALL);
+		hwloc_topology_set_type_filter(*topology, HWLOC_OBJ_L3CACHE,
+					       HWLOC_TYPE_FILTER_KEEP_ALL);
+		hwloc_topology_set_components(*topology, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST,
+					      "x86");
+		rc = hwloc_topology_load(*topology);
+		if (rc)
+			hwloc_topology_destroy(*topology);
+	}
 	for (struct hush *h = hushed; h < hushed + n_hushed; h++) {
 		if (h->old)
 			setenv(h->name, h->old, 1);
@@ -166,76 +168,22 @@ static void unhush(void)
 		free(h->old);
 		h->old = NULL;
 	}
-}
-
-/* Keeps cores, packages (so that the cores of one are numbered together), last-level caches, and
- * the NUMA nodes, which hwloc never leaves out. Without the x86 component, which would move this
- * process over all cores. */
-static int load_topology(hwloc_topology_t topology)
-{
-	hwloc_topology_set_all_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_NONE);
-	hwloc_topology_set_type_filter(topology, HWLOC_OBJ_CORE, HWLOC_TYPE_FILTER_KEEP_ALL);
-	hwloc_topology_set_type_filter(topology, HWLOC_OBJ_PACKAGE, HWLOC_TYPE_FILTER_KEEP_ALL);
-	hwloc_topology_set_type_filter(topology, HWLOC_OBJ_L3CACHE, HWLOC_TYPE_FILTER_KEEP_ALL);
-	hwloc_topology_set_components(topology, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "x86");
-	return hwloc_topology_load(topology);
-}
-
-/* hwloc leaves out processors that the control group forbids; this leaves out those that taskset(1)
- * forbids. */
-static void restrict_to_affinity(hwloc_topology_t topology)
-{
-	hwloc_bitmap_t allowed;
-
-	if (!hwloc_topology_is_thissystem(topology))
-		return;
-	allowed = hwloc_bitmap_alloc();
-	if (allowed && hwloc_get_cpubind(topology, allowed, HWLOC_CPUBIND_THREAD) == 0)
-		hwloc_topology_restrict(topology, allowed, 0);
-	hwloc_bitmap_free(allowed);
-}
-
-static int topology_open(hwloc_topology_t *topology, struct err *err)
-{
-	int rc;
-
-	hush();
-	rc = hwloc_topology_init(topology);
-	if (rc == 0) {
-		rc = load_topology(*topology);
-		if (rc)
-			hwloc_topology_destroy(*topology);
-	}
-	unhush();
 	if (rc)
 		return err_set(err, EX_OSERR, "cannot read the processor's topology: %s",
 			       strerror(errno));
-	restrict_to_affinity(*topology);
+	/* hwloc leaves out processors that the control group forbids, but not those that taskset(1)
+	 * forbids. */
+	allowed = hwloc_bitmap_alloc();
+	if (allowed && hwloc_topology_is_thissystem(*topology) &&
+	    hwloc_get_cpubind(*topology, allowed, HWLOC_CPUBIND_THREAD) == 0)
+		hwloc_topology_restrict(*topology, allowed, 0);
+	hwloc_bitmap_free(allowed);
 	return 0;
-}
-
-static const char *processor_name(hwloc_topology_t topology)
-{
-	hwloc_obj_t package = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PACKAGE, 0);
-	const char *name = package ? hwloc_obj_get_info_by_name(package, "CPUModel") : NULL;
-
-	return name && *name ? name : "CPU";
 }
 
 #define SHARED_BY " shared by "
 
-/* Writes "1 core", "4 cores" or "1 core shared by 2 slots". Measurements are shared by slots with
- * the same text. */
-static void describe_kind(struct device *d, const char *processor, int sharing)
-{
-	int n = snprintf(d->kind, sizeof(d->kind), "%.80s, %d core%s", processor, d->cores,
-			 d->cores == 1 ? "" : "s");
-
-	if (sharing > 1)
-		snprintf(d->kind + n, sizeof(d->kind) - (size_t)n, SHARED_BY "%d slots", sharing);
-}
-
-/* Reads what describe_kind() wrote: the store keeps that of each device. Slots that share a core
+/* Reads what append_slot() wrote: the store keeps the kind of each device. Slots that share a core
  * have numbers that follow each other, so the numbers' remainders differ. */
 static void cpu_part(const struct device *d, int *part, int *parts)
 {
@@ -247,25 +195,31 @@ static void cpu_part(const struct device *d, int *part, int *parts)
 	*part = index >= 0 ? (int)(index % *parts) : 0;
 }
 
-static void set_binding(struct device *d, hwloc_const_cpuset_t set)
+/* sharing: the number of slots that have these cores. */
+static void append_slot(hwloc_topology_t topology, int index, hwloc_const_cpuset_t set, int cores,
+			int sharing, struct device_list *list)
 {
-	int n = hwloc_bitmap_list_snprintf(d->binding, sizeof(d->binding), set);
+	hwloc_obj_t package = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PACKAGE, 0);
+	const char *name = package ? hwloc_obj_get_info_by_name(package, "CPUModel") : NULL;
+	struct device *d = devices_append(list);
+	int n;
 
+	snprintf(d->id, sizeof(d->id), "cpu:%d", index);
+	snprintf(d->name, sizeof(d->name), "cpu:%d", index);
+	d->cores = cores;
+	/* "1 core", "4 cores" or "1 core shared by 2 slots": measurements are shared by slots with
+	 * the same text. */
+	n = snprintf(d->kind, sizeof(d->kind), "%.80s, %d core%s", name && *name ? name : "CPU",
+		     cores, cores == 1 ? "" : "s");
+	if (sharing > 1)
+		snprintf(d->kind + n, sizeof(d->kind) - (size_t)n, SHARED_BY "%d slots", sharing);
+	n = hwloc_bitmap_list_snprintf(d->binding, sizeof(d->binding), set);
 	d->usable = n > 0 && (size_t)n < sizeof(d->binding);
-	if (d->usable)
-		return;
-	d->binding[0] = '\0';
-	snprintf(d->reason, sizeof(d->reason),
-		 "the list of its cores is too long; use more slots, so that each has fewer cores");
-}
-
-static int count_equal(hwloc_cpuset_t *sets, int n, hwloc_const_cpuset_t set)
-{
-	int equal = 0;
-
-	for (int i = 0; i < n; i++)
-		equal += hwloc_bitmap_isequal(sets[i], set);
-	return equal;
+	if (!d->usable) {
+		d->binding[0] = '\0';
+		snprintf(d->reason, sizeof(d->reason), "the list of its cores is too long; use "
+			 "more slots, so that each has fewer cores");
+	}
 }
 
 /* Returns the number of the object of this type that contains the slot; -1: none, or several. */
@@ -332,13 +286,13 @@ static void append_slots(hwloc_topology_t topology, int slots, struct device_lis
 	else
 		hwloc_distrib(topology, &root, 1, sets, (unsigned)n, depth, 0);
 	for (int i = 0; i < n; i++) {
-		struct device *d = devices_append(list);
+		int equal = 0;
 
-		snprintf(d->id, sizeof(d->id), "cpu:%d", i);
-		snprintf(d->name, sizeof(d->name), "cpu:%d", i);
-		d->cores = (int)hwloc_get_nbobjs_inside_cpuset_by_depth(topology, sets[i], depth);
-		describe_kind(d, processor_name(topology), count_equal(sets, n, sets[i]));
-		set_binding(d, sets[i]);
+		for (int k = 0; k < n; k++)
+			equal += hwloc_bitmap_isequal(sets[k], sets[i]);
+		append_slot(topology, i, sets[i],
+			    (int)hwloc_get_nbobjs_inside_cpuset_by_depth(topology, sets[i], depth),
+			    equal, list);
 	}
 	link_slots(topology, sets, n, list);
 	for (int i = 0; i < n; i++)
@@ -381,6 +335,85 @@ static void cpu_environment(const struct device *devices, int n, struct strings 
 	strings_set_variable(env, "OMP_NUM_THREADS", text);
 }
 
+/* --- confines processes to the processors of their devices --- */
+
+/* sched_setaffinity(2) with the lists kept with the devices. hwloc would do the same in the end,
+ * but would first read the topology again in every child between fork and exec. */
+
+/* thread 0: the calling one. */
+static int set_affinity(pid_t thread, hwloc_const_bitmap_t cores)
+{
+	int last = hwloc_bitmap_last(cores);
+	size_t size = CPU_ALLOC_SIZE((size_t)last + 1);
+	cpu_set_t *set = CPU_ALLOC((size_t)last + 1);
+	int rc;
+
+	if (!set)
+		return -1;
+	CPU_ZERO_S(size, set);
+	for (int core = hwloc_bitmap_first(cores); core >= 0; core = hwloc_bitmap_next(cores, core))
+		CPU_SET_S((size_t)core, size, set);
+	rc = sched_setaffinity(thread, size, set);
+	CPU_FREE(set);
+	return rc;
+}
+
+/* Threads of a stopped process neither begin nor end. */
+static int set_affinity_of_all(pid_t pid, hwloc_const_bitmap_t cores)
+{
+	char path[48];
+	const struct dirent *entry;
+	int rc = 0;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	dir = opendir(path);
+	while (rc == 0 && dir && (entry = readdir(dir))) {
+		pid_t thread = (pid_t)strtol(entry->d_name, NULL, 10);
+
+		if (thread > 0 && set_affinity(thread, cores) && errno != ESRCH)
+			rc = -1;
+	}
+	if (dir)
+		closedir(dir);
+	return rc;
+}
+
+/* pid 0: the calling process, which has one thread. */
+static int cpu_rebind(pid_t pid, const struct device *devices, int n, struct err *err)
+{
+	hwloc_bitmap_t cores = hwloc_bitmap_alloc(), one = hwloc_bitmap_alloc();
+	int rc = cores && one ? 0 : -1, reason;
+	char text[256];
+
+	for (int i = 0; rc == 0 && i < n; i++) {
+		rc = hwloc_bitmap_list_sscanf(one, devices[i].binding);
+		if (rc == 0)
+			rc = hwloc_bitmap_or(cores, cores, one);
+	}
+	hwloc_bitmap_free(one);
+	if (rc || hwloc_bitmap_iszero(cores) || hwloc_bitmap_weight(cores) < 0) {
+		hwloc_bitmap_free(cores);
+		return err_set(err, EX_SOFTWARE, "cannot bind to cores '%s': not a list of cores",
+			       n > 0 ? devices[0].binding : "");
+	}
+	rc = pid ? set_affinity_of_all(pid, cores) : set_affinity(0, cores);
+	if (rc) {
+		reason = errno;
+		hwloc_bitmap_list_snprintf(text, sizeof(text), cores);
+		err_set(err, EX_OSERR, "cannot bind to cores '%s': %s", text,
+			reason == EINVAL ? "this process may use none of them"
+					 : strerror(reason));
+	}
+	hwloc_bitmap_free(cores);
+	return rc;
+}
+
+static int cpu_bind(const struct device *devices, int n, struct err *err)
+{
+	return cpu_rebind(0, devices, n, err);
+}
+
 const struct device_backend device_cpu = {
 	.name = "cpu",
 	.shares_memory = true,
@@ -388,8 +421,8 @@ const struct device_backend device_cpu = {
 	.part = cpu_part,
 	.list = cpu_list,
 	.asks_driver = cpu_asks_library,
-	.bind = affinity_bind,
-	.rebind = affinity_rebind,
+	.bind = cpu_bind,
+	.rebind = cpu_rebind,
 	.environment = cpu_environment,
 	.energy = rapl_read,
 };

@@ -99,14 +99,6 @@ struct symbol {
 static const struct symbol runtime_symbols[] = { CUDA_RUNTIME_FUNCTIONS(SYMBOL) { NULL, 0 } };
 static const struct symbol blas_symbols[] = { CUDA_BLAS_FUNCTIONS(SYMBOL) { NULL, 0 } };
 
-static const char *runtime_library(void)
-{
-	static char name[32];
-
-	snprintf(name, sizeof(name), "libcudart.so.%d" RUNTIME_MINOR, RUNTIME_MAJOR);
-	return name;
-}
-
 static int take_symbols(struct cuda *c, const char *library, const struct symbol *symbols,
 			struct err *err)
 {
@@ -135,18 +127,24 @@ static int ask_version(cudaError_t (*function)(int *version))
 
 int cuda_open_runtime(struct cuda *c, struct err *err)
 {
+	char library[32];
+
 	*c = (struct cuda){ 0 };
+	snprintf(library, sizeof(library), "libcudart.so.%d" RUNTIME_MINOR, RUNTIME_MAJOR);
 	/* a shell's are meant for its programs: each GPU that pollux asks for is to be seen */
 	unsetenv("CUDA_VISIBLE_DEVICES");
-	if (take_symbols(c, runtime_library(), runtime_symbols, err))
+	if (take_symbols(c, library, runtime_symbols, err))
 		return -1;
 	c->runtime_version = ask_version(c->cudaRuntimeGetVersion);
 	c->driver_version = ask_version(c->cudaDriverGetVersion);
 	return 0;
 }
 
-static int check_driver(const struct cuda *c, struct err *err)
+/* cuBLAS comes last: it is the largest by far, and useless without a GPU. */
+int cuda_open(struct cuda *c, struct err *err)
 {
+	if (cuda_open_runtime(c, err))
+		return -1;
 	if (c->driver_version == 0)
 		return err_set(err, EX_UNAVAILABLE, "cannot use CUDA: there is no NVIDIA driver");
 	if (c->driver_version / 1000 < c->runtime_version / 1000)
@@ -155,14 +153,6 @@ static int check_driver(const struct cuda *c, struct err *err)
 			       "CUDA %d.%d at most", c->runtime_version / 1000,
 			       c->runtime_version % 1000 / 10, c->driver_version / 1000,
 			       c->driver_version % 1000 / 10);
-	return 0;
-}
-
-/* cuBLAS comes last: it is the largest by far, and useless without a GPU. */
-int cuda_open(struct cuda *c, struct err *err)
-{
-	if (cuda_open_runtime(c, err) || check_driver(c, err))
-		return -1;
 	/* NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): take_symbols has filled it in */
 	if (cuda_check(c, c->cudaGetDeviceCount(&c->n_gpus), "use CUDA", err))
 		return -1;
@@ -171,18 +161,16 @@ int cuda_open(struct cuda *c, struct err *err)
 	return take_symbols(c, BLAS_LIBRARY, blas_symbols, err);
 }
 
-static int exit_status_of(cudaError_t status)
-{
-	return status == cudaErrorMemoryAllocation || status == cudaErrorNoDevice ||
-	       status == cudaErrorInsufficientDriver || status == cudaErrorDevicesUnavailable ||
-	       status == cudaErrorInvalidDevice ? EX_UNAVAILABLE : EX_OSERR;
-}
-
 int cuda_check(const struct cuda *c, cudaError_t status, const char *what, struct err *err)
 {
+	bool unavailable;
+
 	if (status == cudaSuccess)
 		return 0;
-	return err_set(err, exit_status_of(status), "cannot %s: %s", what,
+	unavailable = status == cudaErrorMemoryAllocation || status == cudaErrorNoDevice ||
+		      status == cudaErrorInsufficientDriver ||
+		      status == cudaErrorDevicesUnavailable || status == cudaErrorInvalidDevice;
+	return err_set(err, unavailable ? EX_UNAVAILABLE : EX_OSERR, "cannot %s: %s", what,
 		       c->cudaGetErrorString(status));
 }
 
@@ -192,16 +180,6 @@ int cublas_check(const struct cuda *c, cublasStatus_t status, const char *what, 
 		return 0;
 	return err_set(err, status == CUBLAS_STATUS_ALLOC_FAILED ? EX_UNAVAILABLE : EX_OSERR,
 		       "cannot %s: %s", what, c->cublasGetStatusString(status));
-}
-
-/* Writes a UUID as NVML and CUDA_VISIBLE_DEVICES do: GPU-8-4-4-4-12 hexadecimal digits. */
-static void write_uuid(const cudaUUID_t *uuid, struct text *text)
-{
-	text_clear(text);
-	text_add(text, "GPU-");
-	for (size_t i = 0; i < sizeof(uuid->bytes); i++)
-		text_addf(text, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
-			  (unsigned)(unsigned char)uuid->bytes[i]);
 }
 
 int cuda_ordinal(const struct cuda *c, const char *device_id, int *ordinal, struct err *err)
@@ -218,7 +196,12 @@ int cuda_ordinal(const struct cuda *c, const char *device_id, int *ordinal, stru
 				err);
 		if (rc)
 			break;
-		write_uuid(&properties.uuid, &uuid);
+		/* as NVML and CUDA_VISIBLE_DEVICES write it: GPU-8-4-4-4-12 hexadecimal digits */
+		text_clear(&uuid);
+		text_add(&uuid, "GPU-");
+		for (size_t k = 0; k < sizeof(properties.uuid.bytes); k++)
+			text_addf(&uuid, "%s%02x", k == 4 || k == 6 || k == 8 || k == 10 ? "-" : "",
+				  (unsigned)(unsigned char)properties.uuid.bytes[k]);
 		found = !strcmp(uuid.data, wanted);
 	}
 	text_release(&uuid);

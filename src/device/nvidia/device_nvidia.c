@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../affinity.h"
 #include "cuda_driver.h"
 #include "gpu.h"
 #include "pollux/cuda.h"
@@ -21,56 +20,38 @@ static int gpu_bind(const struct device *devices, int n, struct err *err)
 	for (int i = 0; i < n; i++)
 		if (!devices[i].binding[0])
 			return 0;
-	affinity_bind(devices, n, &ignored);
+	device_cpu.bind(devices, n, &ignored);
 	return 0;
 }
 
 #define ORDER_OF_BUS "PCI_BUS_ID"
-
-/* NULL: it is not set. */
-static const char *variable(const struct strings *env, const char *name)
-{
-	size_t n = strlen(name);
-
-	for (size_t i = 0; i < env->count; i++)
-		if (!strncmp(env->items[i], name, n) && env->items[i][n] == '=')
-			return env->items[i] + n + 1;
-	return NULL;
-}
 
 struct numbering {
 	const struct device *devices;
 	int n;
 };
 
-/* Reads all GPUs. 0: CUDA may count others than these: one of them does not answer, has no place on
- * the bus that is its own, or is divided by MIG. */
-static unsigned read_countable(const struct nvml *n, struct gpu gpus[DEVICE_MAX])
-{
-	unsigned count = 0;
-
-	if (n->count(&count) != NVML_SUCCESS || count > DEVICE_MAX)
-		return 0;
-	for (unsigned i = 0; i < count; i++) {
-		gpu_read(n, i, &gpus[i]);
-		if (gpus[i].code != NVML_SUCCESS || gpus[i].mig || !gpus[i].bus_id[0])
-			return 0;
-		for (unsigned k = 0; k < i; k++)
-			if (!strcmp(gpus[k].bus_id, gpus[i].bus_id))
-				return 0;
-	}
-	return count;
-}
-
-/* Writes the number of each device: of all GPUs, those before it on the bus. Runs in the child. */
+/* Writes the number of each device: of all GPUs, those before it on the bus. Writes none where CUDA
+ * may count other GPUs than these: one of them does not answer, has no place on the bus that is its
+ * own, or is divided by MIG. Runs in the child. */
 static void answer_numbers(int fd, void *arg)
 {
 	static struct gpu gpus[DEVICE_MAX];
 	const struct numbering *a = arg;
 	struct err ignored;
+	unsigned count = 0;
 	struct nvml nvml;
-	unsigned count = nvml_open(&nvml, &ignored) ? 0 : read_countable(&nvml, gpus);
 
+	if (nvml_open(&nvml, &ignored) || nvml.count(&count) != NVML_SUCCESS || count > DEVICE_MAX)
+		return;
+	for (unsigned i = 0; i < count; i++) {
+		gpu_read(&nvml, i, &gpus[i]);
+		if (gpus[i].code != NVML_SUCCESS || gpus[i].mig || !gpus[i].bus_id[0])
+			return;
+		for (unsigned k = 0; k < i; k++)
+			if (!strcmp(gpus[k].bus_id, gpus[i].bus_id))
+				return;
+	}
 	for (int d = 0; d < a->n; d++)
 		for (unsigned i = 0; i < count; i++) {
 			int number = 0;
@@ -83,35 +64,24 @@ static void answer_numbers(int fd, void *arg)
 		}
 }
 
-/* Returns the numbers by which CUDA knows the GPUs in the order of the bus, for the caller to free.
- * NULL: they are not known for certain. */
-static int *numbers_of(const struct device *devices, int n)
-{
-	struct numbering asked = { devices, n };
-	struct err ignored;
-	size_t size;
-	int *numbers = driver_child_ask(answer_numbers, &asked, &size, &ignored);
-
-	if (numbers && size == (size_t)n * sizeof(*numbers))
-		return numbers;
-	free(numbers);
-	return NULL;
-}
-
 /* Many programs take numbers only, and a number is another GPU's where CUDA counts in another
  * order, or not all GPUs. What --env sets stays. */
 static void gpu_environment(const struct device *devices, int n, struct strings *env)
 {
-	const char *order = variable(env, "CUDA_DEVICE_ORDER");
-	const char *by = variable(env, "POLLUX_CUDA_DEVICES");
-	bool is_set = variable(env, "CUDA_VISIBLE_DEVICES") != NULL;
+	const char *order = strings_variable(env, "CUDA_DEVICE_ORDER");
+	const char *by = strings_variable(env, "POLLUX_CUDA_DEVICES");
+	bool is_set = strings_variable(env, "CUDA_VISIBLE_DEVICES") != NULL;
 	bool by_number = !is_set && by && !strcmp(by, "index") &&
 			 (!order || !strcmp(order, ORDER_OF_BUS));
-	int *numbers = by_number ? numbers_of(devices, n) : NULL;
+	struct numbering asked = { devices, n };
 	struct text names = TEXT_INIT;
+	struct err ignored;
+	size_t size = 0;
+	/* as CUDA knows the GPUs in the order of the bus */
+	int *numbers = by_number ? driver_child_ask(answer_numbers, &asked, &size, &ignored) : NULL;
 
 	for (int i = 0; i < n; i++)
-		if (numbers)
+		if (numbers && size == (size_t)n * sizeof(*numbers))
 			text_addf(&names, "%s%d", i ? "," : "", numbers[i]);
 		else
 			text_addf(&names, "%s%s", i ? "," : "", devices[i].id + strlen(GPU_PREFIX));
@@ -121,30 +91,6 @@ static void gpu_environment(const struct device *devices, int n, struct strings 
 		strings_set_variable(env, "CUDA_DEVICE_ORDER", ORDER_OF_BUS);
 	text_release(&names);
 	free(numbers);
-}
-
-static struct device_energy read_energy(const struct nvml *n, const struct gpu *g)
-{
-	unsigned long long millijoules = 0;
-	bool known = NVML_ASK(n, energy, g->handle, &millijoules) == NVML_SUCCESS;
-
-	return (struct device_energy){
-		.joules = known ? (double)millijoules / 1e3 : (double)NAN, .part = 1,
-	};
-}
-
-static int read_processes_of(const struct nvml *n, const struct device *device, int index,
-			     struct device_process **list, int *count,
-			     struct device_energy *energy)
-{
-	struct gpu g = { .index = 0 };
-	int code = NVML_ASK(n, handle_by_uuid, device->id + strlen(GPU_PREFIX), &g.handle);
-
-	if (code != NVML_SUCCESS)
-		return code;
-	if (energy)
-		*energy = read_energy(n, &g);
-	return gpu_read_processes(n, &g, index, list, count);
 }
 
 static int gpu_processes(const struct device *devices, int n, struct device_process **list,
@@ -157,9 +103,22 @@ static int gpu_processes(const struct device *devices, int n, struct device_proc
 		return err_set(err, EX_UNAVAILABLE, "cannot ask for GPUs: there is none");
 	if (nvml_open(&nvml, err))
 		return -1;
-	for (int i = 0; code == NVML_SUCCESS && i < n; i++)
-		code = read_processes_of(&nvml, &devices[i], i, list, count,
-					 energy ? &energy[i] : NULL);
+	for (int i = 0; code == NVML_SUCCESS && i < n; i++) {
+		struct gpu g = { .index = 0 };
+		unsigned long long millijoules = 0;
+
+		code = NVML_ASK(&nvml, handle_by_uuid, devices[i].id + strlen(GPU_PREFIX),
+				&g.handle);
+		if (code != NVML_SUCCESS)
+			break;
+		if (energy && NVML_ASK(&nvml, energy, g.handle, &millijoules) == NVML_SUCCESS)
+			energy[i] = (struct device_energy){
+				.joules = (double)millijoules / 1e3, .part = 1,
+			};
+		else if (energy)
+			energy[i] = (struct device_energy){ .joules = (double)NAN, .part = 1 };
+		code = gpu_read_processes(&nvml, &g, i, list, count);
+	}
 	nvml_close(&nvml);
 	if (code == NVML_SUCCESS)
 		return 0;
@@ -170,7 +129,7 @@ static int gpu_processes(const struct device *devices, int n, struct device_proc
 /* Hides all GPUs from a program on other devices, unless --env names some. */
 static void gpu_hide(struct strings *env)
 {
-	if (gpu_is_there() && !variable(env, "CUDA_VISIBLE_DEVICES"))
+	if (gpu_is_there() && !strings_variable(env, "CUDA_VISIBLE_DEVICES"))
 		strings_set_variable(env, "CUDA_VISIBLE_DEVICES", "");
 }
 

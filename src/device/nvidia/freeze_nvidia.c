@@ -80,11 +80,6 @@ static int refused(const struct cuda_driver *d, pid_t pid, const char *what, int
 		       code);
 }
 
-static int check_code(const void *driver, pid_t pid, const char *what, int code, struct err *err)
-{
-	return code == CU_OK ? 0 : refused(driver, pid, what, code, err);
-}
-
 /* The driver answers alike for a process that ended and one that it does not know. Only the first
  * is gone: what the other has on the GPU would stay there. */
 static int find(void *driver, pid_t pid, enum freeze_found *found, struct err *err)
@@ -112,38 +107,28 @@ static int find(void *driver, pid_t pid, enum freeze_found *found, struct err *e
 	return 0;
 }
 
-static int lock(void *driver, pid_t pid, double limit_s, struct err *err)
+static int step(void *driver, pid_t pid, enum freeze_step step, double limit_s, struct err *err)
 {
+	static const char *const names[] = {
+		[STEP_LOCK] = "lock", [STEP_SAVE] = "save the GPU memory of",
+		[STEP_RESTORE] = "restore the GPU memory of", [STEP_UNLOCK] = "unlock",
+	};
 	struct cuda_driver *d = driver;
-	struct cu_lock_args args = { .timeout_ms = (unsigned)(limit_s * 1e3) };
+	struct cu_lock_args lock = { .timeout_ms = (unsigned)(limit_s * 1e3) };
+	uint64_t args[CU_ARGS] = { 0 };		/* of a restore: back to the same GPU */
+	int code;
 
-	if (args.timeout_ms == 0)
-		args.timeout_ms = 1;	/* 0 would be for ever */
-	return check_code(d, pid, "lock", d->lock((int)pid, &args), err);
-}
-
-static int save(void *driver, pid_t pid, struct err *err)
-{
-	struct cuda_driver *d = driver;
-	uint64_t args[CU_ARGS] = { 0 };
-
-	return check_code(d, pid, "save the GPU memory of", d->checkpoint((int)pid, args), err);
-}
-
-static int restore(void *driver, pid_t pid, struct err *err)
-{
-	struct cuda_driver *d = driver;
-	uint64_t args[CU_ARGS] = { 0 };	/* no map: back to the same GPU */
-
-	return check_code(d, pid, "restore the GPU memory of", d->restore((int)pid, args), err);
-}
-
-static int unlock(void *driver, pid_t pid, struct err *err)
-{
-	struct cuda_driver *d = driver;
-	uint64_t args[CU_ARGS] = { 0 };
-
-	return check_code(d, pid, "unlock", d->unlock((int)pid, args), err);
+	if (lock.timeout_ms == 0)
+		lock.timeout_ms = 1;	/* 0 would be for ever */
+	if (step == STEP_LOCK)
+		code = d->lock((int)pid, &lock);
+	else if (step == STEP_SAVE)
+		code = d->checkpoint((int)pid, args);
+	else if (step == STEP_RESTORE)
+		code = d->restore((int)pid, args);
+	else
+		code = d->unlock((int)pid, args);
+	return code == CU_OK ? 0 : refused(d, pid, names[step], code, err);
 }
 
 static int64_t free_bytes(const char *device_id)
@@ -165,7 +150,7 @@ static int64_t free_bytes(const char *device_id)
 }
 
 const struct device_freezer freezer_nvidia = {
-	.open = open_driver, .find = find, .lock = lock, .save = save, .restore = restore,
-	.unlock = unlock, .work = nvidia_work, .host_bytes = gpu_available_memory,
+	.open = open_driver, .find = find, .step = step, .work = nvidia_work,
+	.host_bytes = gpu_available_memory,
 	.free_bytes = free_bytes,
 };

@@ -30,14 +30,6 @@ static void leave_out(struct device *d, const char *format, ...)
 	va_end(ap);
 }
 
-/* The beginning of a UUID will do, as for CUDA. */
-static bool is_named(const struct gpu *g, const char *word, size_t n)
-{
-	if (isdigit((unsigned char)*word))
-		return strtoul(word, NULL, 10) == g->index;
-	return !strncasecmp(g->uuid, word, n);
-}
-
 static void leave_unnamed(const char *words, const struct gpu *gpus, int count,
 			  struct device *devices, struct text *wrong)
 {
@@ -49,12 +41,15 @@ static void leave_unnamed(const char *words, const struct gpu *gpus, int count,
 		int found = 0, again = 0;
 
 		n = strcspn(p, SEPARATORS);
-		for (int i = 0; i < count; i++)
-			if (is_named(&gpus[i], p, n)) {
-				found++;
-				again += named[i];
-				named[i] = true;
-			}
+		for (int i = 0; i < count; i++) {
+			/* the beginning of a UUID will do, as for CUDA */
+			if (isdigit((unsigned char)*p) ? strtoul(p, NULL, 10) != gpus[i].index
+						       : strncasecmp(gpus[i].uuid, p, n) != 0)
+				continue;
+			found++;
+			again += named[i];
+			named[i] = true;
+		}
 		if (found == 0 || found == again)
 			text_addf(wrong, "%s'%.*s' is %s", wrong->length ? ", " : "", (int)n, p,
 				  found ? "there twice" : "no GPU here");
@@ -63,14 +58,6 @@ static void leave_unnamed(const char *words, const struct gpu *gpus, int count,
 		if (!named[i])
 			leave_out(&devices[i], "left out by the setting gpus (%.100s)", words);
 	free(named);
-}
-
-static void leave_displays(const struct gpu *gpus, int count, struct device *devices)
-{
-	for (int i = 0; i < count; i++)
-		if (gpus[i].display == GPU_DISPLAY_ON)
-			leave_out(&devices[i], "left out by the setting gpus (not display): it has "
-				  "a display");
 }
 
 /* A card whose driver says that no display is there computes, however small. */
@@ -99,12 +86,16 @@ static void leave_small(const struct gpu *gpus, int count, struct device *device
 static void gpu_choose(const char *wish, const struct gpu *gpus, int count, struct device *devices,
 		       struct text *wrong)
 {
+	bool no_display = wish && !strcmp(wish, "not display");
+
 	if (!wish || !*wish)
 		leave_small(gpus, count, devices);
-	else if (!strcmp(wish, "not display"))
-		leave_displays(gpus, count, devices);
-	else if (strcmp(wish, "all") != 0)
+	else if (!no_display && strcmp(wish, "all") != 0)
 		leave_unnamed(wish, gpus, count, devices, wrong);
+	for (int i = 0; no_display && i < count; i++)
+		if (gpus[i].display == GPU_DISPLAY_ON)
+			leave_out(&devices[i], "left out by the setting gpus (not display): it has "
+				  "a display");
 }
 
 /* --- lists NVIDIA's GPUs, known by their UUIDs --- */
@@ -113,8 +104,6 @@ static void gpu_choose(const char *wish, const struct gpu *gpus, int count, stru
  * that takes tens of milliseconds, and seconds where it starts the driver. CUDA is never opened
  * here. POLLUX_NVML names another library, which is then opened in any case; "none" hides all
  * GPUs. */
-
-#define DRIVER_NOTE_SIZE sizeof(((struct device_driver *)NULL)->note)
 
 static bool is_kept_out(void)
 {
@@ -170,27 +159,6 @@ static void set_identity(struct device *d, const struct gpu *g)
 			 (long long)(gib ? gib : 1));
 }
 
-static void set_reason(struct device *d, const struct gpu *g,
-		       const struct device_settings *settings)
-{
-	d->usable = true;
-	if (g->code == NVML_GPU_IS_LOST)
-		refuse_device(d, LOST);
-	else if (g->code != NVML_SUCCESS)
-		refuse_device(d, "%s", nvml_code_text(g->code));
-	else if (strcmp(d->id + strlen(GPU_PREFIX), g->uuid) != 0)
-		refuse_device(d, "its UUID is not known");
-	if (g->mig)
-		refuse_device(d, "MIG is on, and only whole GPUs are given out; off again: "
-			      "nvidia-smi -i %u -mig 0", g->index);
-	if (g->prohibited)
-		refuse_device(d, "its compute mode is 'prohibited'; to allow programs: "
-			      "nvidia-smi -i %u -c 0", g->index);
-	if (settings->slots != DEVICE_SLOTS_AUTO)
-		refuse_device(d, "CPU slots are asked for (--slots, POLLUX_SLOTS, or slots in the "
-			      "configuration)");
-}
-
 /* More memory than a display takes, and use of the GPU, show that somebody is on it whom the driver
  * does not list: a program that draws, one of another container, a context that was left. */
 #define UNTOLD_BYTES (INT64_C(1) << 30)
@@ -214,16 +182,6 @@ static int64_t untold_bytes(const struct device *d, const struct device_list *li
 	return used;
 }
 
-static void append_untold(int64_t used, struct device_list *list)
-{
-	list->processes = xreallocarray(list->processes, (size_t)list->n_processes + 1,
-					sizeof(*list->processes));
-	list->processes[list->n_processes++] = (struct device_process){
-		.device = list->count - 1, .memory_bytes = used, .unlisted = true,
-		.utilization = (double)NAN,
-	};
-}
-
 static void append_gpu(const struct nvml *n, const struct gpu *g,
 		       const struct device_settings *settings, struct device_list *list)
 {
@@ -233,7 +191,22 @@ static void append_gpu(const struct nvml *n, const struct gpu *g,
 	int64_t untold;
 
 	set_identity(d, g);
-	set_reason(d, g, settings);
+	d->usable = true;
+	if (g->code == NVML_GPU_IS_LOST)
+		refuse_device(d, LOST);
+	else if (g->code != NVML_SUCCESS)
+		refuse_device(d, "%s", nvml_code_text(g->code));
+	else if (strcmp(d->id + strlen(GPU_PREFIX), g->uuid) != 0)
+		refuse_device(d, "its UUID is not known");
+	if (g->mig)
+		refuse_device(d, "MIG is on, and only whole GPUs are given out; off again: "
+			      "nvidia-smi -i %u -mig 0", g->index);
+	if (g->prohibited)
+		refuse_device(d, "its compute mode is 'prohibited'; to allow programs: "
+			      "nvidia-smi -i %u -c 0", g->index);
+	if (settings->slots != DEVICE_SLOTS_AUTO)
+		refuse_device(d, "CPU slots are asked for (--slots, POLLUX_SLOTS, or slots in the "
+			      "configuration)");
 	/* the GPU tells neither that it is lost nor which one it is */
 	if (!g->uuid[0] && !gpu_is_fatal(g->code))
 		devices_driver(list, &device_nvidia)->silent = true;
@@ -252,20 +225,14 @@ static void append_gpu(const struct nvml *n, const struct gpu *g,
 		devices_driver(list, &device_nvidia)->processes_unknown = unlisted = true;
 	untold = untold_bytes(d, list);
 	if (untold > UNTOLD_BYTES + d->memory_bytes / RESERVED_PART ||
-	    (unlisted && d->now.utilization > UNTOLD_SHARE))
-		append_untold(untold, list);
-}
-
-static void link_gpus(const struct nvml *n, const struct gpu *gpus, int count,
-		      struct device_list *list)
-{
-	for (int a = 0; a < count; a++)
-		for (int b = 0; b < a; b++) {
-			enum device_link link = gpu_link(n, &gpus[a], &gpus[b]);
-
-			if (link != DEVICE_LINK_MACHINE)
-				devices_set_link(list, a, b, link);
-		}
+	    (unlisted && d->now.utilization > UNTOLD_SHARE)) {
+		list->processes = xreallocarray(list->processes, (size_t)list->n_processes + 1,
+						sizeof(*list->processes));
+		list->processes[list->n_processes++] = (struct device_process){
+			.device = list->count - 1, .memory_bytes = untold, .unlisted = true,
+			.utilization = (double)NAN,
+		};
+	}
 }
 
 /* at: its place on the bus; "": unknown. */
@@ -295,66 +262,45 @@ static void append_all_silent(bool at_least_one, const char *reason, struct devi
 	free(bus_ids);
 }
 
-/* first: index of the first GPU's device. */
-static void choose(const char *wish, const struct gpu *gpus, int count, int first,
-		   struct device_list *list)
-{
-	struct device_driver *driver = devices_driver(list, &device_nvidia);
-	size_t used = strlen(driver->note);
-	struct text wrong = TEXT_INIT;
-
-	gpu_choose(wish, gpus, count, list->items + first, &wrong);
-	driver->misnamed = wrong.length > 0;
-	if (driver->misnamed)
-		snprintf(driver->note + used, sizeof(driver->note) - used,
-			 "; of the setting gpus %.120s", wrong.data);
-	text_release(&wrong);
-}
-
-static void note_driver(const struct nvml *n, int count, struct device_list *list)
-{
-	struct device_driver *driver = devices_driver(list, &device_nvidia);
-
-	if (NVML_ASK(n, driver_version, driver->version, sizeof(driver->version)) != NVML_SUCCESS)
-		driver->version[0] = '\0';
-	snprintf(driver->note, DRIVER_NOTE_SIZE, "NVIDIA driver %.79s, %d GPU%s",
-		 driver->version[0] ? driver->version : "of unknown version", count,
-		 count == 1 ? "" : "s");
-}
-
-static unsigned count_gpus(const struct nvml *n, int *code)
-{
-	unsigned count;
-
-	*code = n->count(&count);
-	if (*code != NVML_SUCCESS)
-		return 0;
-	return count < DEVICE_MAX ? count : DEVICE_MAX;
-}
-
 static void list_with(const struct nvml *n, const struct device_settings *settings,
 		      struct device_list *list)
 {
 	struct device_driver *driver = devices_driver(list, &device_nvidia);
-	int code, first = list->count;
-	unsigned count = count_gpus(n, &code);
-	struct gpu *gpus = xcalloc(count, sizeof(*gpus));
+	int count, first = list->count, code;
+	struct text note = TEXT_INIT, wrong = TEXT_INIT;
+	struct gpu *gpus;
+	unsigned told = 0;
 
-	for (unsigned i = 0; i < count; i++) {
-		gpu_read(n, i, &gpus[i]);
+	code = n->count(&told);
+	count = code != NVML_SUCCESS ? 0 : told < DEVICE_MAX ? (int)told : DEVICE_MAX;
+	gpus = xcalloc((size_t)count, sizeof(*gpus));
+	for (int i = 0; i < count; i++) {
+		gpu_read(n, (unsigned)i, &gpus[i]);
 		append_gpu(n, &gpus[i], settings, list);
 	}
-	link_gpus(n, gpus, (int)count, list);
-	note_driver(n, (int)count, list);
-	if (settings->slots == DEVICE_SLOTS_AUTO && count > 0)
-		choose(settings->gpus, gpus, (int)count, first, list);
-	free(gpus);
-	if (driver->processes_unknown) {
-		size_t used = strlen(driver->note);
+	for (int a = 0; a < count; a++)
+		for (int b = 0; b < a; b++) {
+			enum device_link link = gpu_link(n, &gpus[a], &gpus[b]);
 
-		snprintf(driver->note + used, sizeof(driver->note) - used,
-			 "; it does not tell who is on them all");
-	}
+			if (link != DEVICE_LINK_MACHINE)
+				devices_set_link(list, a, b, link);
+		}
+	if (NVML_ASK(n, driver_version, driver->version, sizeof(driver->version)) != NVML_SUCCESS)
+		driver->version[0] = '\0';
+	text_addf(&note, "NVIDIA driver %.79s, %d GPU%s",
+		  driver->version[0] ? driver->version : "of unknown version", count,
+		  count == 1 ? "" : "s");
+	if (settings->slots == DEVICE_SLOTS_AUTO && count > 0)
+		gpu_choose(settings->gpus, gpus, count, list->items + first, &wrong);
+	free(gpus);
+	driver->misnamed = wrong.length > 0;
+	if (driver->misnamed)
+		text_addf(&note, "; of the setting gpus %.120s", wrong.data);
+	if (driver->processes_unknown)
+		text_add(&note, "; it does not tell who is on them all");
+	snprintf(driver->note, sizeof(driver->note), "%s", note.data);
+	text_release(&note);
+	text_release(&wrong);
 	if (code != NVML_SUCCESS) {
 		driver->silent = true;
 		append_all_silent(true, nvml_code_text(code), list);
@@ -372,28 +318,6 @@ void gpu_list_silent(const char *why, struct device_list *list)
 	append_all_silent(true, why, list);
 }
 
-/* Without library and device files, the machine's GPUs are not for this system, as in a container
- * that was given none, or are another maker's. With either, the driver is installed and does not
- * work. */
-static void note_failure(const struct err *err, enum gpu_presence there, bool opened,
-			 struct device_list *list)
-{
-	struct device_driver *driver = devices_driver(list, &device_nvidia);
-
-	if (there == GPU_WITH_DRIVER || opened) {
-		gpu_list_silent(err->text, list);
-		return;
-	}
-	snprintf(driver->note, sizeof(driver->note), "none for this system, so jobs run on CPU "
-		 "slots: %.170s", err->text);
-	driver->silent = true;
-}
-
-static void set_note(struct device_list *list, const char *text)
-{
-	snprintf(devices_driver(list, &device_nvidia)->note, DRIVER_NOTE_SIZE, "%s", text);
-}
-
 static bool wants_gpus(const struct device_settings *settings)
 {
 	return settings->slots == DEVICE_SLOTS_AUTO || settings->in_full;
@@ -406,25 +330,37 @@ bool gpu_asks_driver(const struct device_settings *settings)
 
 int gpu_list(const struct device_settings *settings, struct device_list *list, struct err *err)
 {
+	const char *note = "";
+	struct device_driver *driver;
 	struct err why = { 0 };
 	enum gpu_presence there;
 	struct nvml nvml;
 
 	(void)err;
+	if (!is_kept_out() && !wants_gpus(settings))
+		return 0;
+	driver = devices_driver(list, &device_nvidia);
+	there = is_kept_out() ? GPU_ABSENT : presence();
 	if (is_kept_out()) {
-		set_note(list, "POLLUX_NVML is 'none'");
-		return 0;
-	}
-	if (!wants_gpus(settings))
-		return 0;
-	there = presence();
-	if (there == GPU_ABSENT) {
-		set_note(list, "no NVIDIA GPU on the PCI bus, and no driver of one");
+		note = "POLLUX_NVML is 'none'";
+	} else if (there == GPU_ABSENT) {
+		note = "no NVIDIA GPU on the PCI bus, and no driver of one";
 	} else if (nvml_open(&nvml, &why) == 0) {
 		list_with(&nvml, settings, list);
 		nvml_close(&nvml);
+		return 0;
+	} else if (there == GPU_WITH_DRIVER || nvml.library) {
+		/* the driver is installed and does not work */
+		gpu_list_silent(why.text, list);
+		return 0;
 	} else {
-		note_failure(&why, there, nvml.library != NULL, list);
+		/* The machine's GPUs are not for this system, as in a container that was given
+		 * none, or are another maker's. */
+		snprintf(driver->note, sizeof(driver->note), "none for this system, so jobs run on "
+			 "CPU slots: %.170s", why.text);
+		driver->silent = true;
+		return 0;
 	}
+	snprintf(driver->note, sizeof(driver->note), "%s", note);
 	return 0;
 }

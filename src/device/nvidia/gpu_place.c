@@ -34,17 +34,11 @@ static bool exists(const char *path)
 	return there;
 }
 
-/* Returns the first line of a file; "": none. */
 static void read_line(char *line, size_t size, const char *path)
 {
 	char *full = make_path(path);
-	FILE *file = file_open_stream(full);
 
-	if (!file || !fgets(line, (int)size, file))
-		line[0] = '\0';
-	line[strcspn(line, "\n")] = '\0';
-	if (file)
-		fclose(file);
+	file_first_line(full, line, (int)size);
 	free(full);
 }
 
@@ -58,27 +52,6 @@ static unsigned long read_number(const char *bus_id, const char *name)
 	return strtoul(line, NULL, 0);
 }
 
-/* A GPU given to a virtual machine (vfio-pci) or to the free driver cannot compute for us. */
-static bool is_taken(const char *bus_id)
-{
-	char *path = xasprintf("/sys/bus/pci/devices/%s/driver", bus_id);
-	char *link = make_path(path), target[256];
-	ssize_t n = readlink(link, target, sizeof(target) - 1);
-
-	free(link);
-	free(path);
-	if (n < 0)
-		return false;
-	target[n] = '\0';
-	return strcmp(basename(target), "nvidia") != 0;
-}
-
-static bool is_gpu(const char *bus_id)
-{
-	return read_number(bus_id, "vendor") == VENDOR_NVIDIA &&
-	       read_number(bus_id, "class") >> 16 == CLASS_DISPLAY && !is_taken(bus_id);
-}
-
 static int by_name(const void *a, const void *b)
 {
 	return strcmp(a, b);
@@ -89,12 +62,23 @@ int gpu_on_bus(char (**bus_ids)[GPU_BUS_ID_SIZE])
 	char *path = make_path("/sys/bus/pci/devices");
 	DIR *dir = opendir(path);
 	const struct dirent *entry;
+	char target[256], name[64];
+	ssize_t length;
 	int n = 0;
 
 	free(path);
 	*bus_ids = NULL;
 	while (dir && (entry = readdir(dir))) {
-		if (strlen(entry->d_name) >= GPU_BUS_ID_SIZE || !is_gpu(entry->d_name))
+		if (strlen(entry->d_name) >= GPU_BUS_ID_SIZE ||
+		    read_number(entry->d_name, "vendor") != VENDOR_NVIDIA ||
+		    read_number(entry->d_name, "class") >> 16 != CLASS_DISPLAY)
+			continue;
+		/* A GPU given to a virtual machine (vfio-pci) or to the free driver cannot compute
+		 * for us. */
+		snprintf(name, sizeof(name), "%.15s/driver", entry->d_name);
+		length = readlinkat(dirfd(dir), name, target, sizeof(target) - 1);
+		target[length > 0 ? length : 0] = '\0';
+		if (length >= 0 && strcmp(basename(target), "nvidia") != 0)
 			continue;
 		*bus_ids = xreallocarray(*bus_ids, (size_t)n + 1, sizeof(**bus_ids));
 		snprintf((*bus_ids)[n++], GPU_BUS_ID_SIZE, "%.15s", entry->d_name);
@@ -158,23 +142,15 @@ void gpu_local_processors(const char *bus_id, char *list, size_t size)
 int gpu_count_processors(const char *list)
 {
 	char online[1024] = "";
+	long first, last;
 	int n = 0;
 
 	if (!*list) {
 		read_line(online, sizeof(online), "/sys/devices/system/cpu/online");
 		list = online;
 	}
-	while (*list) {
-		char *end;
-		long first = strtol(list, &end, 10), last = first;
-
-		if (end == list)
-			break;
-		if (*end == '-')
-			last = strtol(end + 1, &end, 10);
+	while (device_next_span(&list, &first, &last))
 		n += last >= first ? (int)(last - first) + 1 : 0;
-		list = end + (*end == ',');
-	}
 	return n > 0 ? n : 1;
 }
 
@@ -236,24 +212,20 @@ static bool joined_by_links(const struct nvml *n, const struct gpu *a, const str
 	return false;
 }
 
-/* Asks the driver whether one GPU reads the other's memory over NVLink, switches included. Older
- * drivers cannot tell. */
-static bool joined_by_nvlink(const struct nvml *n, const struct gpu *a, const struct gpu *b)
-{
-	int status = 0;
-
-	if (NVML_ASK(n, p2p, a->handle, b->handle, NVML_P2P_CAPS_NVLINK, &status) == NVML_SUCCESS)
-		return status == NVML_P2P_OK;
-	return joined_by_links(n, a, b);
-}
-
 enum device_link gpu_link(const struct nvml *n, const struct gpu *a, const struct gpu *b)
 {
-	int level = 0;
+	int level = 0, status = 0;
+	bool joined;
 
 	if (!a->handle || !b->handle)
 		return DEVICE_LINK_MACHINE;
-	if (joined_by_nvlink(n, a, b))
+	/* Older drivers cannot tell whether one GPU reads the other's memory over NVLink, switches
+	 * included. */
+	if (NVML_ASK(n, p2p, a->handle, b->handle, NVML_P2P_CAPS_NVLINK, &status) == NVML_SUCCESS)
+		joined = status == NVML_P2P_OK;
+	else
+		joined = joined_by_links(n, a, b);
+	if (joined)
 		return DEVICE_LINK_FAST;
 	if (NVML_ASK(n, ancestor, a->handle, b->handle, &level) != NVML_SUCCESS)
 		return DEVICE_LINK_MACHINE;

@@ -23,53 +23,13 @@ static bool answered(struct gpu *g, int code, bool needed)
 	return code == NVML_SUCCESS;
 }
 
-/* Function 0 is the only function of a GPU that computes. */
-static void write_bus_id(const struct nvml_pci *pci, char *bus_id)
-{
-	snprintf(bus_id, GPU_BUS_ID_SIZE, "%04x:%02x:%02x.0", pci->domain & 0xffff, pci->bus & 0xff,
-		 pci->device & 0xff);
-}
-
-/* GPUs that share the machine's memory have none of their own, or do not tell. */
-static void read_memory(const struct nvml *n, struct gpu *g)
-{
-	struct nvml_memory memory = { 0 };
-
-	if (answered(g, n->memory(g->handle, &memory), false) && memory.total_bytes > 0) {
-		g->memory_bytes = (int64_t)memory.total_bytes;
-		g->free_bytes = (int64_t)memory.free_bytes;
-	} else if (g->code == NVML_SUCCESS) {
-		g->free_bytes = gpu_available_memory();
-	}
-}
-
-static void read_modes(const struct nvml *n, struct gpu *g)
-{
-	unsigned mig = 0, after_reset;
-	int mode = 0;
-
-	if (answered(g, NVML_ASK(n, mig, g->handle, &mig, &after_reset), false))
-		g->mig = mig != 0;
-	if (answered(g, NVML_ASK(n, compute_mode, g->handle, &mode), false)) {
-		g->prohibited = mode == NVML_COMPUTE_PROHIBITED;
-		g->exclusive = mode == NVML_COMPUTE_EXCLUSIVE_THREAD ||
-			       mode == NVML_COMPUTE_EXCLUSIVE_PROCESS;
-	}
-}
-
-static void read_display(const struct nvml *n, struct gpu *g)
-{
-	int connected = 0, active = 0;
-	bool known = answered(g, NVML_ASK(n, display_mode, g->handle, &connected), false);
-
-	known |= answered(g, NVML_ASK(n, display_active, g->handle, &active), false);
-	if (known)
-		g->display = connected || active ? GPU_DISPLAY_ON : GPU_DISPLAY_OFF;
-}
-
 void gpu_read(const struct nvml *n, unsigned index, struct gpu *g)
 {
 	struct nvml_pci pci = { .domain = 0 };
+	struct nvml_memory memory = { 0 };
+	unsigned mig = 0, after_reset;
+	int mode = 0, connected = 0, active = 0;
+	bool known;
 
 	*g = (struct gpu){ .index = index, .free_bytes = -1 };
 	if (!answered(g, n->handle_by_index(index, &g->handle), true)) {
@@ -77,14 +37,31 @@ void gpu_read(const struct nvml *n, unsigned index, struct gpu *g)
 		return;
 	}
 	if (answered(g, NVML_ASK(n, pci, g->handle, &pci), false))
-		write_bus_id(&pci, g->bus_id);
+		/* function 0 is the only function of a GPU that computes */
+		snprintf(g->bus_id, GPU_BUS_ID_SIZE, "%04x:%02x:%02x.0", pci.domain & 0xffff,
+			 pci.bus & 0xff, pci.device & 0xff);
 	if (!answered(g, n->uuid(g->handle, g->uuid, sizeof(g->uuid)), true))
 		g->uuid[0] = '\0';
 	if (!answered(g, n->name(g->handle, g->name, sizeof(g->name)), false))
 		snprintf(g->name, sizeof(g->name), "GPU");
-	read_memory(n, g);
-	read_modes(n, g);
-	read_display(n, g);
+	/* GPUs that share the machine's memory have none of their own, or do not tell. */
+	if (answered(g, n->memory(g->handle, &memory), false) && memory.total_bytes > 0) {
+		g->memory_bytes = (int64_t)memory.total_bytes;
+		g->free_bytes = (int64_t)memory.free_bytes;
+	} else if (g->code == NVML_SUCCESS) {
+		g->free_bytes = gpu_available_memory();
+	}
+	if (answered(g, NVML_ASK(n, mig, g->handle, &mig, &after_reset), false))
+		g->mig = mig != 0;
+	if (answered(g, NVML_ASK(n, compute_mode, g->handle, &mode), false)) {
+		g->prohibited = mode == NVML_COMPUTE_PROHIBITED;
+		g->exclusive = mode == NVML_COMPUTE_EXCLUSIVE_THREAD ||
+			       mode == NVML_COMPUTE_EXCLUSIVE_PROCESS;
+	}
+	known = answered(g, NVML_ASK(n, display_mode, g->handle, &connected), false);
+	known |= answered(g, NVML_ASK(n, display_active, g->handle, &active), false);
+	if (known)
+		g->display = connected || active ? GPU_DISPLAY_ON : GPU_DISPLAY_OFF;
 }
 
 static const char *slowed_by(unsigned long long bits)
@@ -98,21 +75,10 @@ static const char *slowed_by(unsigned long long bits)
 	return bits & NVML_SLOWED_POWER_CAP ? "power cap" : NULL;
 }
 
-static double read_temperature(const struct nvml *n, const struct gpu *g)
-{
-	struct nvml_temperature t = { NVML_TEMPERATURE_VERSION, NVML_TEMPERATURE_GPU, 0 };
-	unsigned celsius = 0;
-
-	if (NVML_ASK(n, temperature, g->handle, &t) == NVML_SUCCESS)
-		return t.celsius;
-	if (NVML_ASK(n, old_temperature, g->handle, NVML_TEMPERATURE_GPU, &celsius) == NVML_SUCCESS)
-		return celsius;
-	return (double)NAN;
-}
-
 void gpu_read_now(const struct nvml *n, const struct gpu *g, bool in_full,
 		  struct device_reading *now)
 {
+	struct nvml_temperature t = { NVML_TEMPERATURE_VERSION, NVML_TEMPERATURE_GPU, 0 };
 	struct nvml_rates rates;
 	unsigned value = 0;
 	unsigned long long large = 0;
@@ -125,7 +91,11 @@ void gpu_read_now(const struct nvml *n, const struct gpu *g, bool in_full,
 		now->utilization = rates.gpu_percent / 100.0;
 	if (!in_full)
 		return;
-	now->temperature_c = read_temperature(n, g);
+	if (NVML_ASK(n, temperature, g->handle, &t) == NVML_SUCCESS)
+		now->temperature_c = t.celsius;
+	else if (NVML_ASK(n, old_temperature, g->handle, NVML_TEMPERATURE_GPU, &value) ==
+		 NVML_SUCCESS)
+		now->temperature_c = value;
 	if (NVML_ASK(n, power, g->handle, &value) == NVML_SUCCESS)
 		now->power_w = value / 1e3;
 	if (NVML_ASK(n, power_limit, g->handle, &value) == NVML_SUCCESS)
@@ -171,39 +141,29 @@ static struct nvml_process_sample *read_samples(const struct nvml *n, const stru
 	return NULL;
 }
 
-/* A process that did nothing has no sample. Some drivers return old samples, and percentages above
- * 100. */
-static double utilization_of(uint32_t pid, const struct nvml_process_sample *samples, int n_samples)
+/* The mean of a process's samples since then, or the newest of them. A process that did nothing has
+ * no sample. Some drivers return old samples, and percentages above 100. NaN: unknown. */
+static double utilization_of(uint32_t pid, const struct nvml_process_sample *samples, int n_samples,
+			     double since_s, bool newest)
 {
-	double oldest_us = (clock_wall_s() - 2 * SAMPLES_S) * 1e6, sum = 0;
+	double oldest_us = (clock_wall_s() - since_s) * 1e6, sum = 0;
 	int n = 0;
 
-	if (n_samples < 0 || pid == 0)
+	if (!newest && (n_samples < 0 || pid == 0))
 		return (double)NAN;
 	for (int i = 0; i < n_samples; i++) {
 		const struct nvml_process_sample *s = &samples[i];
 
 		if (s->pid != pid || s->sm_percent > 100 || (double)s->time_us < oldest_us)
 			continue;
+		if (newest) {
+			oldest_us = (double)s->time_us;
+			sum = n = 0;
+		}
 		sum += s->sm_percent;
 		n++;
 	}
 	return n > 0 ? sum / n / 100 : 0;
-}
-
-/* The same of the newest sample, if that was taken just now. */
-static double recent_of(uint32_t pid, const struct nvml_process_sample *samples, int n_samples)
-{
-	uint64_t newest_us = (uint64_t)((clock_wall_s() - RECENT_S) * 1e6);
-	double recent = 0;
-
-	for (int i = 0; samples && i < n_samples; i++)
-		if (samples[i].pid == pid && samples[i].sm_percent <= 100 &&
-		    samples[i].time_us >= newest_us) {
-			newest_us = samples[i].time_us;
-			recent = samples[i].sm_percent / 100.0;
-		}
-	return recent;
 }
 
 int gpu_read_processes(const struct nvml *n, const struct gpu *g, int device,
@@ -230,9 +190,11 @@ int gpu_read_processes(const struct nvml *n, const struct gpu *g, int device,
 		(*list)[(*count)++] = (struct device_process){
 			.device = device, .pid = processes[i].pid,
 			.memory_bytes = bytes > INT64_MAX ? -1 : (int64_t)bytes,
-			.utilization = utilization_of(processes[i].pid, samples, n_samples),
+			.utilization = utilization_of(processes[i].pid, samples, n_samples,
+						      2 * SAMPLES_S, false),
 			.recent = n_recent < 0 ? now.utilization
-					       : recent_of(processes[i].pid, recent, n_recent),
+				: utilization_of(processes[i].pid, recent, n_recent, RECENT_S,
+						 true),
 		};
 	}
 	free(samples);

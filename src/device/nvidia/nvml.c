@@ -83,29 +83,6 @@ static int look_up(void *library, const char *const names[MAX_NAMES], void **add
 	return i;
 }
 
-static int take_symbols(struct nvml *n, struct err *err)
-{
-	for (size_t i = 0; i < sizeof(symbols) / sizeof(symbols[0]); i++) {
-		void *address;
-
-		look_up(n->library, symbols[i].names, &address);
-		if (!address && symbols[i].needed)
-			return err_set(err, EX_UNAVAILABLE,
-				       "cannot ask for GPUs: NVML has no '%s'; the "
-				       "NVIDIA driver is too old", symbols[i].names[0]);
-		set_member(n, symbols[i].offset, address);
-	}
-	return 0;
-}
-
-/* The drivers with the longer entry know of protected memory, but not yet of the list of details
- * that replaced it. */
-static size_t bytes_of_v3(void *library)
-{
-	return dlsym(library, "nvmlDeviceGetConfComputeMemSizeInfo") &&
-	       !dlsym(library, "nvmlDeviceGetRunningProcessDetailList") ? ENTRY_V3_535 : ENTRY_V2;
-}
-
 static void take_processes(struct nvml *n, const char *const names[MAX_NAMES], size_t offset,
 			   size_t *bytes)
 {
@@ -113,33 +90,39 @@ static void take_processes(struct nvml *n, const char *const names[MAX_NAMES], s
 	int i = look_up(n->library, names, &address);
 
 	set_member(n, offset, address);
-	*bytes = i == 0 ? bytes_of_v3(n->library) : i == 1 ? ENTRY_V2 : ENTRY_V1;
+	/* The drivers with the longer entry know of protected memory, but not yet of the list of
+	 * details that replaced it. */
+	if (i == 0 && dlsym(n->library, "nvmlDeviceGetConfComputeMemSizeInfo") &&
+	    !dlsym(n->library, "nvmlDeviceGetRunningProcessDetailList"))
+		*bytes = ENTRY_V3_535;
+	else
+		*bytes = i <= 1 ? ENTRY_V2 : ENTRY_V1;
 }
 
-static int open_library(struct nvml *n, struct err *err)
+int nvml_open(struct nvml *n, struct err *err)
 {
 	const char *named = getenv("POLLUX_NVML");
 	bool chosen = named && *named;
+	void *address;
+	int code;
 
+	*n = (struct nvml){ 0 };
 	n->library = dlopen(chosen ? named : "libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
 	if (!n->library)
 		err_set(err, EX_UNAVAILABLE, "cannot open NVML: %s", dlerror());
 	/* this name exists where only the developers' files are installed */
 	if (!n->library && !chosen)
 		n->library = dlopen("libnvidia-ml.so", RTLD_NOW | RTLD_LOCAL);
-	return n->library ? 0 : -1;
-}
-
-int nvml_open(struct nvml *n, struct err *err)
-{
-	int code;
-
-	*n = (struct nvml){ 0 };
-	if (open_library(n, err))
+	if (!n->library)
 		return -1;
-	if (take_symbols(n, err)) {
-		dlclose(n->library);
-		return -1;
+	for (size_t i = 0; i < sizeof(symbols) / sizeof(symbols[0]); i++) {
+		look_up(n->library, symbols[i].names, &address);
+		set_member(n, symbols[i].offset, address);
+		if (!address && symbols[i].needed) {
+			dlclose(n->library);
+			return err_set(err, EX_UNAVAILABLE, "cannot ask for GPUs: NVML has no "
+				       "'%s'; the NVIDIA driver is too old", symbols[i].names[0]);
+		}
 	}
 	take_processes(n, compute_names, offsetof(struct nvml, compute_processes),
 		       &n->compute_bytes);
@@ -232,23 +215,18 @@ static int read_entries(list_function *list, nvml_handle handle, char **entries,
 	return code;
 }
 
-static bool has_pid(const struct nvml_process *list, int count, uint32_t pid)
-{
-	for (int i = 0; i < count; i++)
-		if (list[i].pid == pid)
-			return true;
-	return false;
-}
-
 static void append(const char *entries, unsigned n, size_t bytes, struct nvml_process **list,
 		   int *count)
 {
 	*list = xreallocarray(*list, (size_t)*count + n + 1, sizeof(**list));
 	for (unsigned i = 0; i < n; i++) {
 		struct entry e;
+		int k = 0;
 
 		memcpy(&e, entries + i * bytes, sizeof(e));
-		if (e.pid == 0 || !has_pid(*list, *count, e.pid))
+		while (k < *count && (*list)[k].pid != e.pid)
+			k++;
+		if (e.pid == 0 || k == *count)
 			(*list)[(*count)++] = (struct nvml_process){ e.pid, e.memory_bytes };
 	}
 }

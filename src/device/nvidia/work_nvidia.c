@@ -235,32 +235,6 @@ static size_t chunk_at(const struct work *w, size_t first)
 	return w->n_words - first < CHUNK_WORDS ? w->n_words - first : CHUNK_WORDS;
 }
 
-static int fill_words(struct work *w, struct err *err)
-{
-	for (size_t first = 0; first < w->n_words; first += CHUNK_WORDS) {
-		size_t n = chunk_at(w, first);
-
-		for (size_t i = 0; i < n; i++)
-			w->chunk[i] = (uint32_t)(first + i);
-		if (check_code(w, w->driver.to_device(w->words + 4 * first, w->chunk, 4 * n),
-			       "copy to the GPU", err))
-			return -1;
-	}
-	return 0;
-}
-
-static int compute(struct work *w, struct err *err)
-{
-	void *arguments[] = { &w->words, &w->n_words, &w->rounds };
-	unsigned blocks = (w->n_words + THREADS - 1) / THREADS;
-
-	if (check_code(w, w->driver.launch(w->mix, blocks, 1, 1, THREADS, 1, 1, 0, w->stream,
-					   arguments, NULL), "start the kernel", err) ||
-	    (w->blas.handle && multiply(w, err)))
-		return -1;
-	return check_code(w, w->driver.synchronize(), "compute on the GPU", err);
-}
-
 /* Many rounds are one multiplication and one addition, modulo 2^32. */
 static int compare_words(struct work *w, uint32_t rounds, bool *right, struct err *err)
 {
@@ -305,30 +279,40 @@ static int send_answer(char c, struct err *err)
 	return n == 1 ? 0 : err_set(err, EX_IOERR, "nobody takes the result");
 }
 
-/* Says why the program is weaker than one of PyTorch. */
-static void send_weaker(const struct err *why)
-{
-	char text[sizeof(why->text) + 1];
-	int n = snprintf(text, sizeof(text), "w%s", why->text);
-
-	if (write(1, text, (size_t)n) != n)
-		exit(1);	/* nobody listens */
-}
-
 static int follow_orders(struct work *w, struct err *err)
 {
+	void *arguments[] = { &w->words, &w->n_words, &w->rounds };
+	unsigned blocks = (w->n_words + THREADS - 1) / THREADS;
+	char text[sizeof(err->text) + 1];
 	uint32_t rounds = 0;
 	struct err why;
 	bool right;
+	int n;
 
-	if (prepare_gpu(w, err) || fill_words(w, err))
+	if (prepare_gpu(w, err))
 		return -1;
+	for (size_t first = 0; first < w->n_words; first += CHUNK_WORDS) {
+		size_t words = chunk_at(w, first);
+
+		for (size_t i = 0; i < words; i++)
+			w->chunk[i] = (uint32_t)(first + i);
+		if (check_code(w, w->driver.to_device(w->words + 4 * first, w->chunk, 4 * words),
+			       "copy to the GPU", err))
+			return -1;
+	}
 	if (prepare_blas(w, &why)) {
-		send_weaker(&why);
+		n = snprintf(text, sizeof(text), "w%s", why.text);
+		if (write(1, text, (size_t)n) != n)
+			exit(1);	/* nobody listens */
 		next_order();
 	}
 	for (; next_order(); rounds += w->rounds)
-		if (compute(w, err) || send_answer('k', err))
+		if (check_code(w, w->driver.launch(w->mix, blocks, 1, 1, THREADS, 1, 1, 0,
+						   w->stream, arguments, NULL),
+			       "start the kernel", err) ||
+		    (w->blas.handle && multiply(w, err)) ||
+		    check_code(w, w->driver.synchronize(), "compute on the GPU", err) ||
+		    send_answer('k', err))
 			return -1;
 	return compare_words(w, rounds, &right, err) ||
 	       send_answer(right ? 'y' : 'n', err) ? -1 : 0;
