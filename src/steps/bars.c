@@ -47,7 +47,7 @@ bool bars_is_other(const struct sighting *s, bool *pauses)
 	size_t n;
 
 	for (size_t at = 0; (n = next_word(s, &at)); at += n) {
-		enum other_work of_word = other_work_of_bar(s->description + at, n);
+		enum other_work of_word = other_work_of(s->description + at, n, false);
 
 		work = of_word > work ? of_word : work;
 	}
@@ -105,25 +105,6 @@ static struct bar *find_bar(struct bars *b, uint64_t id)
 		.id = id, .first_arrival_s = (double)NAN, .step = (double)NAN, .born = ++b->n_born,
 	};
 	return least;
-}
-
-static void count_sighting(struct bar *bar, const struct sighting *s)
-{
-	double lived =
-		s->elapsed_s >= bar->elapsed_s ? s->elapsed_s - bar->elapsed_s : s->elapsed_s;
-
-	if (isnan(bar->first_arrival_s))
-		bar->first_arrival_s = s->arrival_s;
-	bar->life_s += lived;
-	bar->life_unseen_s += lived;
-	if (!isnan(bar->step))
-		bar->counted += s->step >= bar->step ? s->step - bar->step : s->step;
-	bar->repeated += s->step < bar->step;
-	bar->elapsed_s = s->elapsed_s;
-	bar->step = s->step;
-	bar->total = s->total;
-	bar->described = s->description_length > 0;
-	bar->of_epochs = has_word(s, "epoch") && isnan(s->epoch);
 }
 
 /* True for an inner bar, which begins again about as often as the outer bar moves. A bar of
@@ -223,10 +204,23 @@ bool bars_take(struct bars *b, const struct sighting *s, bool *changed, int *rep
 	uint64_t id = id_of(s);
 	struct bar *bar = find_bar(b, id);
 	const struct bar *taken = b->taken ? find_bar(b, b->taken) : NULL;
+	double lived =
+		s->elapsed_s >= bar->elapsed_s ? s->elapsed_s - bar->elapsed_s : s->elapsed_s;
 
 	*changed = false;
 	b->last = id;
-	count_sighting(bar, s);
+	if (isnan(bar->first_arrival_s))
+		bar->first_arrival_s = s->arrival_s;
+	bar->life_s += lived;
+	bar->life_unseen_s += lived;
+	if (!isnan(bar->step))
+		bar->counted += s->step >= bar->step ? s->step - bar->step : s->step;
+	bar->repeated += s->step < bar->step;
+	bar->elapsed_s = s->elapsed_s;
+	bar->step = s->step;
+	bar->total = s->total;
+	bar->described = s->description_length > 0;
+	bar->of_epochs = has_word(s, "epoch") && isnan(s->epoch);
 	*repeated = bar->repeated;
 	if (id == b->taken) {
 		bars_see_other(b);

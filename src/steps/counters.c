@@ -7,46 +7,46 @@
 #include "patterns.h"
 #include "steps_state.h"
 
+/* Where a line has several counters of steps, the counter of the highest rank is taken. BY_PAIR: a
+ * counter without a name. */
+enum counter_rank { NO_STEP, BY_PAIR, BY_BATCH, BY_ITERATION, BY_STEP, BY_UPDATE, BY_GLOBAL };
+
+struct counter_name {
+	const char *words;	/* with a blank on both sides of each */
+	bool of_epoch;		/* the counter of epochs itself */
+	bool many;		/* "epochs 10" is a setting; "epochs 3/10" is a counter */
+	enum counter_rank rank;
+};
+
 static const struct counter_name names[] = {
-	{ "epoch", true, false, NO_STEP },
-	{ "epochs", true, true, NO_STEP },
-	{ "ep", true, false, NO_STEP },
-	{ "global_step", false, false, BY_GLOBAL },
-	{ "globalstep", false, false, BY_GLOBAL },
-	{ "global_steps", false, false, BY_GLOBAL },
-	{ "global_iter", false, false, BY_GLOBAL },
-	{ "num_updates", false, false, BY_GLOBAL },
-	{ "total_steps", false, true, BY_GLOBAL },
-	{ "total_timesteps", false, true, BY_GLOBAL },
-	{ "update", false, false, BY_UPDATE },
-	{ "updates", false, true, BY_UPDATE },
-	{ "step", false, false, BY_STEP },
-	{ "steps", false, false, BY_STEP },
-	{ "train_step", false, false, BY_STEP },
-	{ "training_step", false, false, BY_STEP },
-	{ "opt_step", false, false, BY_STEP },
-	{ "optimizer_step", false, false, BY_STEP },
-	{ "timestep", false, false, BY_STEP },
-	{ "timesteps", false, true, BY_STEP },
-	{ "iteration", false, false, BY_ITERATION },
-	{ "iterations", false, false, BY_ITERATION },
-	{ "training_iteration", false, false, BY_ITERATION },
-	{ "iter", false, false, BY_ITERATION },
-	{ "iters", false, false, BY_ITERATION },
-	{ "iter_num", false, false, BY_ITERATION },
-	{ "itr", false, false, BY_ITERATION },
-	{ "batch", false, false, BY_BATCH },
-	{ "batches", false, true, BY_BATCH },
-	{ "batch_idx", false, false, BY_BATCH },
-	{ "minibatch", false, false, BY_BATCH },
+	{ " epoch ep ", true, false, NO_STEP },
+	{ " epochs ", true, true, NO_STEP },
+	{ " global_step globalstep global_steps global_iter num_updates ", false, false,
+	  BY_GLOBAL },
+	{ " total_steps total_timesteps ", false, true, BY_GLOBAL },
+	{ " update ", false, false, BY_UPDATE },
+	{ " updates ", false, true, BY_UPDATE },
+	{ " step steps train_step training_step opt_step optimizer_step timestep ", false, false,
+	  BY_STEP },
+	{ " timesteps ", false, true, BY_STEP },
+	{ " iteration iterations training_iteration iter iters iter_num itr ", false, false,
+	  BY_ITERATION },
+	{ " batch batch_idx minibatch ", false, false, BY_BATCH },
+	{ " batches ", false, true, BY_BATCH },
 };
 
 /* The name of n letters in either case; NULL: the word names no counter. */
 static const struct counter_name *counter_name_find(const char *word, size_t n)
 {
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (strlen(names[i].text) == n && !strncasecmp(names[i].text, word, n))
-			return &names[i];
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		size_t length;
+
+		for (const char *w = names[i].words + 1; *w; w += length + 1) {
+			length = strcspn(w, " ");
+			if (length == n && !strncasecmp(w, word, n))
+				return &names[i];
+		}
+	}
 	return NULL;
 }
 
@@ -179,10 +179,15 @@ static size_t find_number(const struct reader *r, size_t at)
 	return end > at && is_digit_at(r, end) ? end : 0;
 }
 
-static bool previous_is(const struct reader *r, const char *word)
+/* True if the word before is one of these, which bars separate. */
+static bool previous_is(const struct reader *r, const char *words)
 {
-	return r->previous_length == strlen(word) &&
-	       !strncasecmp(r->previous, word, r->previous_length);
+	for (size_t n; *words; words += n + (words[n] == '|')) {
+		n = strcspn(words, "|");
+		if (r->previous_length == n && !strncasecmp(r->previous, words, n))
+			return true;
+	}
+	return false;
 }
 
 /* True for "s/step", "steps per epoch" and "every step": not what counts. */
@@ -190,18 +195,8 @@ static bool is_measure(const struct reader *r, size_t begin, const struct counte
 {
 	char before = (char)(begin > 0 ? r->line[begin - 1] : ' ');
 
-	if (before == '/' || before == '.' || previous_is(r, "per") || previous_is(r, "every"))
-		return true;
-	return (previous_is(r, "total") || previous_is(r, "max") || previous_is(r, "num") ||
-		previous_is(r, "warmup") || previous_is(r, "accumulation")) &&
-	       name->rank != BY_GLOBAL;
-}
-
-/* True for "end of epoch 3" and "finished epoch 3". */
-static bool is_after(const struct reader *r)
-{
-	return previous_is(r, "of") || previous_is(r, "finished") || previous_is(r, "completed") ||
-	       previous_is(r, "after");
+	return before == '/' || before == '.' || previous_is(r, "per|every") ||
+	       (name->rank != BY_GLOBAL && previous_is(r, "total|max|num|warmup|accumulation"));
 }
 
 static void take_epoch(struct reader *r, const struct counter *c, size_t end)
@@ -212,7 +207,8 @@ static void take_epoch(struct reader *r, const struct counter *c, size_t end)
 	r->out->epoch = *c;
 	r->out->epoch_in_brackets = char_at(r, end) == ']';
 	r->out->step_is_first = r->rank != NO_STEP;
-	r->out->epoch_is_over = is_after(r);
+	/* "end of epoch 3", "finished epoch 3" */
+	r->out->epoch_is_over = previous_is(r, "of|finished|completed|after");
 	r->epoch_end = end;
 }
 
@@ -228,12 +224,6 @@ static void take_step(struct reader *r, const struct counter *c, enum counter_ra
 	r->out->label = r->letters;
 }
 
-/* True for "batch 128 = 2 x 64": a batch size. */
-static bool is_batch_size(const struct reader *r, enum counter_rank rank, size_t behind)
-{
-	return rank == BY_BATCH && char_at(r, skip_blanks(r, behind)) == '=';
-}
-
 /* Takes the counter of a name. Returns the place behind its number; 0: there is none. */
 static size_t take_named(struct reader *r, const struct counter_name *name, size_t begin,
 			 size_t end)
@@ -245,7 +235,8 @@ static size_t take_named(struct reader *r, const struct counter_name *name, size
 	if (!number || is_measure(r, begin, name))
 		return 0;
 	behind = read_counter(r, number, &c);
-	if (!behind || is_batch_size(r, rank, behind) ||
+	/* "batch 128 = 2 x 64" is a batch size */
+	if (!behind || (rank == BY_BATCH && char_at(r, skip_blanks(r, behind)) == '=') ||
 	    (name->many && isnan(c.total) && name->rank != BY_GLOBAL))
 		return 0;
 	if (name->of_epoch)
@@ -278,15 +269,7 @@ static bool is_other_work(const struct reader *r, size_t begin, size_t end)
 		return false;
 	if (bar && !counter_name_find(bar + 1, end - begin - n - 1))
 		return false;
-	return other_work_of_line(word, n) != OTHER_NONE;
-}
-
-/* FNV-1a: G. Fowler, L. C. Noll and K.-P. Vo, RFC 9923. */
-static void hash_word(struct reader *r, size_t begin, size_t end)
-{
-	for (size_t i = begin; i < end; i++)
-		r->letters = (r->letters ^ (uint64_t)tolower((unsigned char)r->line[i])) *
-			     0x100000001b3;
+	return other_work_of(word, n, true) != OTHER_NONE;
 }
 
 /* "1epoch:" and "50batch:", as ESPnet prints them. */
@@ -324,7 +307,9 @@ static bool read_word(struct reader *r)
 		take_joined(r, begin, end);
 		return true;	/* "1e-05", "20ms" */
 	}
-	hash_word(r, begin, end);
+	for (size_t i = begin; i < end; i++)	/* FNV-1a, RFC 9923 */
+		r->letters = (r->letters ^ (uint64_t)tolower((unsigned char)r->line[i])) *
+			     0x100000001b3;
 	name = counter_name_find(r->line + begin, end - begin);
 	if (name)
 		behind = take_named(r, name, begin, end);
@@ -369,23 +354,6 @@ static void look_behind(struct reader *r)
 	}
 }
 
-static void read_line(struct reader *r)
-{
-	while (r->at < r->n) {
-		char c = r->line[r->at];
-
-		if (is_letter(c)) {
-			r->other_work |= !read_word(r);
-			if (r->other_work && r->rank != NO_STEP)
-				return;
-		} else if (isdigit((unsigned char)c)) {
-			read_number(r);
-		} else {
-			r->at++;
-		}
-	}
-}
-
 bool counters_find(const char *line, size_t n, struct counters *out)
 {
 	struct reader r = { .line = line, .n = n, .letters = 0xcbf29ce484222325, .out = out };
@@ -393,7 +361,14 @@ bool counters_find(const char *line, size_t n, struct counters *out)
 	*out = (struct counters){
 		.epoch = { (double)NAN, (double)NAN }, .step = { (double)NAN, (double)NAN },
 	};
-	read_line(&r);
+	while (r.at < r.n && !(r.other_work && r.rank != NO_STEP)) {
+		if (is_letter(line[r.at]))
+			r.other_work |= !read_word(&r);
+		else if (is_digit_at(&r, r.at))
+			read_number(&r);
+		else
+			r.at++;
+	}
 	if (r.epoch_end && r.rank == NO_STEP && !out->is_other)
 		look_behind(&r);
 	return r.epoch_end || r.rank != NO_STEP || out->is_other;

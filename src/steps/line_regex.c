@@ -23,36 +23,28 @@ struct line_matcher {
  * UTF-8, since a log need not be valid UTF-8. */
 #define OPTIONS (PCRE2_DOLLAR_ENDONLY | PCRE2_DOTALL | PCRE2_NEVER_UTF | PCRE2_NEVER_UCP)
 
-static pcre2_code *compile(const char *text, bool any_case, struct err *err)
-{
-	int rc;
-	PCRE2_SIZE at;
-	PCRE2_UCHAR why[128];
-	pcre2_code *code = pcre2_compile((PCRE2_SPTR)text, PCRE2_ZERO_TERMINATED,
-					 OPTIONS | (any_case ? PCRE2_CASELESS : 0), &rc, &at, NULL);
-
-	if (code)
-		return code;
-	pcre2_get_error_message(rc, why, sizeof(why));
-	err_set(err, EX_USAGE, "'%.200s' is no regular expression: %s, at offset %zu", text,
-		(const char *)why, at);
-	return NULL;
-}
-
 struct line_regex *line_regex_new(const char *text, bool any_case, struct err *err)
 {
 	struct line_regex *regex;
 	pcre2_code *code;
+	PCRE2_SIZE at;
+	PCRE2_UCHAR why[128];
 	uint32_t options = 0, n_groups = 0;
+	int rc;
 
 	if (strlen(text) > LINE_REGEX_LENGTH_MAX) {
 		err_set(err, EX_USAGE, "'%.200s...' is longer than %d bytes", text,
 			LINE_REGEX_LENGTH_MAX);
 		return NULL;
 	}
-	code = compile(text, any_case, err);
-	if (!code)
+	code = pcre2_compile((PCRE2_SPTR)text, PCRE2_ZERO_TERMINATED,
+			     OPTIONS | (any_case ? PCRE2_CASELESS : 0), &rc, &at, NULL);
+	if (!code) {
+		pcre2_get_error_message(rc, why, sizeof(why));
+		err_set(err, EX_USAGE, "'%.200s' is no regular expression: %s, at offset %zu", text,
+			(const char *)why, at);
 		return NULL;
+	}
 	pcre2_pattern_info(code, PCRE2_INFO_ALLOPTIONS, &options);
 	pcre2_pattern_info(code, PCRE2_INFO_CAPTURECOUNT, &n_groups);
 	regex = xcalloc(1, sizeof(*regex));

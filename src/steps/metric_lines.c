@@ -95,43 +95,32 @@ bool metric_lines_look_again(struct metric_lines *m)
 	return m->passed_over;
 }
 
-static void give_value(struct metric_lines *m, const char *name, struct span group)
+static void take_line(const char *line, size_t n, double arrival_s, void *arg)
 {
+	struct metric_lines *m = arg;
+	struct span groups[LINE_REGEX_GROUPS], *value = &groups[1];
 	char digits[128];
-	double value;
+	double begin_s, number;
 
-	if (!group.text || group.n == 0 || group.n >= sizeof(digits))
-		return;
-	memcpy(digits, group.text, group.n);
-	digits[group.n] = '\0';
-	if (value_parse(digits, &value))
-		m->sink(name, value, m->arg);
-}
-
-static void refill(struct metric_lines *m, double arrival_s)
-{
 	if (arrival_s > m->refilled_s)
 		m->cpu_left_s = fmin(m->cpu_left_s +
 				     (arrival_s - m->refilled_s) * STEPS_REGEX_CPU_SHARE,
 				     STEPS_REGEX_CPU_BURST_S);
 	m->refilled_s = arrival_s;
-}
-
-static void take_line(const char *line, size_t n, double arrival_s, void *arg)
-{
-	struct metric_lines *m = arg;
-	struct span groups[LINE_REGEX_GROUPS];
-	double begin_s;
-
-	refill(m, arrival_s);
 	if (m->cpu_s && m->cpu_left_s <= 0) {
 		m->passed_over = true;
 		return;
 	}
 	begin_s = m->cpu_s ? m->cpu_s() : 0;
-	for (int i = 0; i < m->n; i++)
-		if (line_regex_match(m->items[i].regex, m->matcher, line, n, groups))
-			give_value(m, m->items[i].name, groups[1]);
+	for (int i = 0; i < m->n; i++) {
+		if (!line_regex_match(m->items[i].regex, m->matcher, line, n, groups) ||
+		    !value->text || value->n == 0 || value->n >= sizeof(digits))
+			continue;
+		memcpy(digits, value->text, value->n);
+		digits[value->n] = '\0';
+		if (value_parse(digits, &number))
+			m->sink(m->items[i].name, number, m->arg);
+	}
 	if (m->cpu_s)
 		m->cpu_left_s -= fmax(m->cpu_s() - begin_s, 0);
 }

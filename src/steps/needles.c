@@ -85,9 +85,12 @@ uint64_t needles_find(const struct needles *n, const char *line, size_t length)
 /* Groups and brackets are passed over. An expression with anything that could change the meaning of
  * its characters has no needle. */
 
-/* Skips a bracket expression, in which ']' may stand first, and [:class:] may follow. */
-static const char *skip_bracket(const char *p)
+/* Skips one character, escaped or not, or a bracket expression, in which ']' may stand first, and
+ * [:class:] may follow. */
+static const char *skip_one(const char *p)
 {
+	if (*p != '[')
+		return p[0] == '\\' && p[1] ? p + 2 : p + 1;
 	p += p[1] == '^' ? 2 : 1;
 	if (*p == ']')
 		p++;
@@ -102,14 +105,6 @@ static const char *skip_bracket(const char *p)
 	return *p ? p + 1 : p;
 }
 
-/* Skips one character, escaped or not, or a bracket expression. */
-static const char *skip_one(const char *p)
-{
-	if (*p == '\\' && p[1])
-		return p + 2;
-	return *p == '[' ? skip_bracket(p) : p + 1;
-}
-
 static const char *skip_group(const char *p)
 {
 	int depth = 0;
@@ -119,14 +114,6 @@ static const char *skip_group(const char *p)
 		p = skip_one(p);
 	} while (*p && depth > 0);
 	return p;
-}
-
-/* Skips "{2,3}", or only the brace of other text that begins with one. */
-static const char *skip_braces(const char *p)
-{
-	size_t n = strspn(p + 1, "0123456789,");
-
-	return p[1 + n] == '}' ? p + n + 2 : p + 1;
 }
 
 /* True if the expression has options, comments, verbs, quoted parts, or escapes of several
@@ -152,7 +139,9 @@ static char literal(const char **p)
 		*p = at + 2;
 		return at[1];
 	}
-	*p = *at == '(' ? skip_group(at) : *at == '{' ? skip_braces(at) : skip_one(at);
+	*p = *at == '(' ? skip_group(at) : skip_one(at);
+	if (*at == '{' && (*p)[strspn(*p, "0123456789,")] == '}')
+		*p += strspn(*p, "0123456789,") + 1;	/* "{2,3}" */
 	return isprint((unsigned char)*at) && !strchr("\\[](){}.*+?^$|", *at) ? *at : '\0';
 }
 

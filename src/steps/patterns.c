@@ -89,28 +89,6 @@ static struct span group(const struct span *groups, int i)
 	return i > 0 && groups[i].text ? groups[i] : (struct span){ "", 0 };
 }
 
-static void read_time(const struct pattern *p, const struct span *groups, struct sighting *out)
-{
-	struct span unit = group(groups, p->unit);
-	double units = 0, value = decimal(group(groups, p->time), &units);
-
-	if (p->time_unit)
-		unit = (struct span){ p->time_unit, strlen(p->time_unit) };
-	else if (p->time_kind == TIME_RATE_MEAN)
-		unit = (struct span){ "/s", 2 };
-	else if (ends(unit, "B/s"))
-		out->step = (double)NAN;	/* a rate of bytes: a download */
-	out->time_s = seconds_for_each(value, unit);
-	out->time_is_coarse = units < COARSE_UNITS;
-}
-
-/* A pattern whose lines have an epoch only in some forms counts updates in the other forms. */
-static enum pattern_kind kind_of(const struct pattern *p, const struct span *groups)
-{
-	return p->kind == KIND_BATCHES && p->epoch && !groups[p->epoch].text ? KIND_UPDATES
-									     : p->kind;
-}
-
 static void read_epoch(const struct counters *c, struct sighting *out)
 {
 	out->epoch = c->epoch.n;
@@ -120,21 +98,17 @@ static void read_epoch(const struct counters *c, struct sighting *out)
 	out->epoch_is_behind = c->step_is_first;
 }
 
-/* Finds the epoch in the words before a step, as in the description of a progress bar. */
-static void find_epoch(const char *text, size_t n, struct sighting *out)
-{
-	struct counters c;
-
-	if (isnan(out->epoch) && n > 0 && counters_find(text, n, &c) && !c.is_other)
-		read_epoch(&c, out);
-}
-
 static void read_line(const struct pattern *p, const struct span *groups, struct sighting *out)
 {
-	struct span description = group(groups, p->description);
+	struct span description = group(groups, p->description), unit = group(groups, p->unit);
+	double units = 0, value;
+	enum pattern_kind kind = p->kind;
 
+	/* lines that have an epoch only in some forms count updates in the other forms */
+	if (kind == KIND_BATCHES && p->epoch && !groups[p->epoch].text)
+		kind = KIND_UPDATES;
 	*out = (struct sighting){
-		.pattern = p, .kind = kind_of(p, groups),
+		.pattern = p, .kind = kind,
 		.step = count_of(group(groups, p->step)) + p->counts_from_0,
 		.total = count_of(group(groups, p->total)),
 		.epoch = count_of(group(groups, p->epoch)),
@@ -147,34 +121,38 @@ static void read_line(const struct pattern *p, const struct span *groups, struct
 	if (out->first_epoch == ONE_OR_ZERO && out->epoch <= 0)
 		out->first_epoch = 0;
 	out->epochs_are_bare = p->bare_epochs;
-	if (p->description)
-		find_epoch(description.text, description.n, out);
-	if (p->time)
-		read_time(p, groups, out);
-}
+	if (p->description) {
+		struct counters c;
 
-static const struct counters *counters_of(struct patterns *p, const char *line, size_t n)
-{
-	if (p->counters_are == UNREAD)
-		p->counters_are = counters_find(line, n, &p->counters) ? HAS_COUNTERS : READ;
-	return p->counters_are == HAS_COUNTERS ? &p->counters : NULL;
-}
-
-static bool is_scan(const struct counters *c, enum pattern_scan scan)
-{
-	if (c->is_other)
-		return scan == SCAN_TOTAL;
-	if (isnan(c->step.n))
-		return scan == SCAN_EPOCH;
-	return scan == (isnan(c->step.total) ? SCAN_STEP : SCAN_TOTAL);
+		/* The epoch may stand in the description of a progress bar. */
+		if (isnan(out->epoch) && description.n > 0 &&
+		    counters_find(description.text, description.n, &c) && !c.is_other)
+			read_epoch(&c, out);
+	}
+	if (!p->time)
+		return;
+	value = decimal(group(groups, p->time), &units);
+	if (p->time_unit)
+		unit = (struct span){ p->time_unit, strlen(p->time_unit) };
+	else if (p->time_kind == TIME_RATE_MEAN)
+		unit = (struct span){ "/s", 2 };
+	else if (ends(unit, "B/s"))
+		out->step = (double)NAN;	/* a rate of bytes: a download */
+	out->time_s = seconds_for_each(value, unit);
+	out->time_is_coarse = units < COARSE_UNITS;
 }
 
 static bool scan_line(struct patterns *p, int i, const char *line, size_t n, struct sighting *out)
 {
 	const struct pattern *item = p->items[i];
-	const struct counters *c = counters_of(p, line, n);
+	const struct counters *c = &p->counters;
+	enum pattern_scan scan;
 
-	if (!c || !is_scan(c, item->scan))
+	if (p->counters_are == UNREAD)
+		p->counters_are = counters_find(line, n, &p->counters) ? HAS_COUNTERS : READ;
+	scan = c->is_other ? SCAN_TOTAL : isnan(c->step.n) ? SCAN_EPOCH :
+	       isnan(c->step.total) ? SCAN_STEP : SCAN_TOTAL;
+	if (p->counters_are != HAS_COUNTERS || item->scan != scan)
 		return false;
 	*out = (struct sighting){
 		.pattern = item, .kind = c->is_other ? KIND_IGNORE : item->kind,
@@ -189,32 +167,27 @@ static bool scan_line(struct patterns *p, int i, const char *line, size_t n, str
 	return true;
 }
 
-/* Looks for words before a step that tell of other work: "Test: [ 10/100] eta: ...". */
-static void look_before(struct patterns *p, const struct pattern *item, const char *line,
-			const struct span *step, struct sighting *out)
-{
-	struct counters c;
-	size_t n = step->text ? (size_t)(step->text - line) : 0;
-
-	if (n == 0 || item->description || item == &p->own)
-		return;
-	if (counters_has_other_work(line, n))
-		out->kind = KIND_IGNORE;
-	else if (item->epoch_in_line && counters_find(line, n, &c))
-		read_epoch(&c, out);
-}
-
 bool patterns_match(struct patterns *p, int i, const char *line, size_t n, struct sighting *out)
 {
+	const struct pattern *item = p->items[i];
 	struct span groups[LINE_REGEX_GROUPS];
+	struct counters c;
+	size_t before;
 
-	if (p->items[i]->scan)
+	if (item->scan)
 		return scan_line(p, i, line, n, out);
 	if (!line_regex_match(p->regex[i], p->matcher, line, n, groups))
 		return false;
-	read_line(p->items[i], groups, out);
-	if (p->items[i]->step)
-		look_before(p, p->items[i], line, &groups[p->items[i]->step], out);
+	read_line(item, groups, out);
+	/* Words before the step may tell of other work: "Test: [ 10/100] eta: ...". */
+	before = item->step && groups[item->step].text ? (size_t)(groups[item->step].text - line)
+						       : 0;
+	if (before == 0 || item->description || item == &p->own)
+		return true;
+	if (counters_has_other_work(line, before))
+		out->kind = KIND_IGNORE;
+	else if (item->epoch_in_line && counters_find(line, before, &c))
+		read_epoch(&c, out);
 	return true;
 }
 
@@ -226,34 +199,25 @@ uint64_t patterns_candidates(struct patterns *p, const char *line, size_t n)
 
 /* --- all of them --- */
 
-static void add_pattern(struct patterns *p, const struct pattern *item)
+static int add_pattern(struct patterns *p, const struct pattern *item, struct err *err)
 {
 	uint64_t bit = (uint64_t)1 << p->n;
-	bool any = false;
 
-	for (int i = 0; i < PATTERN_NEEDLES && item->needles[i] && *item->needles[i]; i++) {
-		needles_add(&p->needles, item->needles[i], bit);
-		any = true;
-	}
-	if (!any)
-		p->always |= bit;
-	p->items[p->n] = item;
-}
-
-static int compile(struct patterns *p, const struct pattern *item, struct err *err)
-{
 	p->regex[p->n] = NULL;
 	if (item->regex)
 		p->regex[p->n] = line_regex_new(item->regex, item->any_case, err);
 	if (item->regex && !p->regex[p->n])
 		return -1;
-	add_pattern(p, item);
-	p->n++;
+	for (int i = 0; i < PATTERN_NEEDLES && item->needles[i] && *item->needles[i]; i++)
+		needles_add(&p->needles, item->needles[i], bit);
+	if (!item->needles[0] || !*item->needles[0])
+		p->always |= bit;
+	p->items[p->n++] = item;
 	return 0;
 }
 
-/* Compiles the user's pattern, to be tried after the built-in ones that announce a pause. */
-static int compile_own(struct patterns *p, const char *step_regex, struct err *err)
+/* Adds the user's pattern, to be tried after the built-in ones that announce a pause. */
+static int add_own(struct patterns *p, const char *step_regex, struct err *err)
 {
 	int n_groups;
 
@@ -263,7 +227,7 @@ static int compile_own(struct patterns *p, const char *step_regex, struct err *e
 	};
 	own_needle(step_regex, p->own_needle, sizeof(p->own_needle));
 	p->own.needles[0] = p->own_needle;
-	if (compile(p, &p->own, err))
+	if (add_pattern(p, &p->own, err))
 		return -1;
 	n_groups = line_regex_groups(p->regex[p->n - 1]);
 	if (n_groups < 1)
@@ -284,16 +248,15 @@ int patterns_init(struct patterns *p, const char *step_regex, struct err *err)
 	needles_init(&p->needles);
 	for (int i = 0; i < n_pattern_table; i++)
 		if ((!step_regex || pattern_table[i].kind == KIND_IGNORE) &&
-		    compile(p, &pattern_table[i], err)) {
-			patterns_release(p);
-			return -1;
-		}
-	if (step_regex && compile_own(p, step_regex, err)) {
-		patterns_release(p);
-		return -1;
-	}
+		    add_pattern(p, &pattern_table[i], err))
+			goto fail;
+	if (step_regex && add_own(p, step_regex, err))
+		goto fail;
 	needles_link(&p->needles);
 	return 0;
+fail:
+	patterns_release(p);
+	return -1;
 }
 
 void patterns_release(struct patterns *p)

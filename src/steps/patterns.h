@@ -75,19 +75,6 @@ uint64_t needles_find(const struct needles *n, const char *line, size_t length);
 /* "" where none is found; clipped to size. Letters count without their case. */
 void own_needle(const char *regex, char *needle, size_t size);
 
-/* --- the words by which programs name counters --- */
-
-/* Where a line has several counters of steps, the counter of the highest rank is taken. BY_PAIR: a
- * counter without a name. */
-enum counter_rank { NO_STEP, BY_PAIR, BY_BATCH, BY_ITERATION, BY_STEP, BY_UPDATE, BY_GLOBAL };
-
-struct counter_name {
-	const char *text;
-	bool of_epoch;		/* the counter of epochs itself */
-	bool many;		/* "epochs 10" is a setting; "epochs 3/10" is a counter */
-	enum counter_rank rank;
-};
-
 /* --- the counters that a line names, whatever program printed it --- */
 
 /* A counter is a name and a number: "Epoch 3/10", "Iter [ 20/500]", "'step': 25",

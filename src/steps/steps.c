@@ -82,10 +82,40 @@ void steps_set_bar_life(struct steps *s, double seconds)
 
 /* --- lines --- */
 
-static void refill(struct steps *s, double arrival_s)
+/* Tries the patterns on a line without the prefix that names a rank. True: one has found a step. */
+static bool try_patterns(struct steps *s, uint64_t todo, const char *text, size_t n,
+			 double arrival_s)
 {
-	double passed_s = arrival_s - s->refilled_s;
+	struct sighting seen;
+	bool found = false;
 
+	for (int i = 0; todo; i++, todo >>= 1) {
+		if (!(todo & 1))
+			continue;
+		s->bytes_left -= (double)(n > TRY_MIN_BYTES ? n : TRY_MIN_BYTES);
+		if (!patterns_match(&s->patterns, i, text, n, &seen))
+			continue;
+		seen.arrival_s = arrival_s;
+		found |= !isnan(seen.step);
+		steps_see(s, i, &seen);
+		if (!s->patterns.items[i]->may_be_step)
+			break;
+	}
+	return found;
+}
+
+static void take_line(const char *line, size_t n, double arrival_s, void *arg)
+{
+	struct steps *s = arg;
+	size_t id, prefix = rank_prefix(line, n, &id);
+	double begin_s, passed_s = arrival_s - s->refilled_s;
+	int64_t given_up = line_matcher_given_up(s->patterns.matcher);
+	uint64_t todo;
+
+	id = prefix ? id : 0;
+	/* Lines of other ranks are dropped, or each step would count several times. */
+	if (id && s->rank_length && (id != s->rank_length || memcmp(line, s->rank, id) != 0))
+		return;
 	if (passed_s > 0) {
 		s->bytes_left = fmin(s->bytes_left + passed_s * STEPS_REGEX_BYTES_PER_S,
 				     STEPS_REGEX_BYTES_PER_S);
@@ -93,85 +123,24 @@ static void refill(struct steps *s, double arrival_s)
 				     STEPS_REGEX_CPU_BURST_S);
 	}
 	s->refilled_s = arrival_s;
-}
-
-/* The budgets may be overdrawn by a line. Otherwise a line that takes several tries would never get
- * to its last pattern. */
-static bool may_try(struct steps *s, double arrival_s)
-{
-	if (isnan(arrival_s) || (s->bytes_left > 0 && s->cpu_left_s > 0))
-		return true;
-	s->n_skipped++;
-	return false;
-}
-
-/* Lines of other ranks are dropped, or each step would count several times. */
-static bool is_of_other_rank(const struct steps *s, const char *line, size_t id)
-{
-	return id && s->rank_length && (id != s->rank_length || memcmp(line, s->rank, id) != 0);
-}
-
-static void listen_to(struct steps *s, const char *line, size_t id)
-{
-	if (!id || s->rank_length || id > RANK_MAX)
+	todo = patterns_candidates(&s->patterns, line + prefix, n - prefix) & s->active;
+	if (!todo)
 		return;
-	memcpy(s->rank, line, id);
-	s->rank_length = id;
-}
-
-/* A line, whole and without the prefix that names a rank. */
-struct log_line {
-	const char *whole, *text;
-	size_t n, id;		/* bytes of text; of the rank's name at the beginning of whole */
-	double arrival_s;
-};
-
-static void try_patterns(struct steps *s, uint64_t todo, const struct log_line *line)
-{
-	struct sighting seen;
-
-	for (int i = 0; todo; i++, todo >>= 1) {
-		if (!(todo & 1))
-			continue;
-		s->bytes_left -= (double)(line->n > TRY_MIN_BYTES ? line->n : TRY_MIN_BYTES);
-		if (!patterns_match(&s->patterns, i, line->text, line->n, &seen))
-			continue;
-		seen.arrival_s = line->arrival_s;
-		if (!isnan(seen.step))
-			listen_to(s, line->whole, line->id);
-		steps_see(s, i, &seen);
-		if (!s->patterns.items[i]->may_be_step)
-			return;
+	/* The budgets may be overdrawn by a line. Otherwise a line that takes several tries would
+	 * never get to its last pattern. */
+	if (!isnan(arrival_s) && !(s->bytes_left > 0 && s->cpu_left_s > 0)) {
+		s->n_skipped++;
+		return;
 	}
-}
-
-static void try_line(struct steps *s, const struct log_line *line)
-{
-	uint64_t todo = patterns_candidates(&s->patterns, line->text, line->n) & s->active;
-	int64_t given_up = line_matcher_given_up(s->patterns.matcher);
-	double begin_s;
-
-	if (!todo || !may_try(s, line->arrival_s))
-		return;
 	begin_s = s->cpu_s ? s->cpu_s() : 0;
-	try_patterns(s, todo, line);
+	if (try_patterns(s, todo, line + prefix, n - prefix, arrival_s) && id && !s->rank_length &&
+	    id <= RANK_MAX) {
+		memcpy(s->rank, line, id);
+		s->rank_length = id;
+	}
 	s->n_skipped += line_matcher_given_up(s->patterns.matcher) > given_up;
 	if (s->cpu_s)
 		s->cpu_left_s -= fmax(s->cpu_s() - begin_s, 0);
-}
-
-static void take_line(const char *line, size_t n, double arrival_s, void *arg)
-{
-	struct steps *s = arg;
-	size_t id, prefix = rank_prefix(line, n, &id);
-
-	if (prefix && is_of_other_rank(s, line, id))
-		return;
-	refill(s, arrival_s);
-	try_line(s, &(struct log_line){
-		.whole = line, .text = line + prefix, .n = n - prefix, .id = prefix ? id : 0,
-		.arrival_s = arrival_s,
-	});
 }
 
 void steps_feed(struct steps *s, const char *bytes, size_t n, double arrival_s, steps_sink *sink,

@@ -44,24 +44,6 @@ static bool has_counter(const struct pattern *p)
 	       p->kind != KIND_LOSSES && p->kind != KIND_LIGHTNING;
 }
 
-/* True if the pattern is tried although another is locked: if it may take over, or tells of pauses,
- * trials, epochs or evaluations. */
-static bool is_tried(const struct steps *s, int i)
-{
-	const struct pattern *p = s->patterns.items[i];
-
-	return may_count(s, i) || !has_counter(p) || p->scan;
-}
-
-static void lock_pattern(struct steps *s, int i)
-{
-	s->locked = i;
-	s->active = 0;
-	for (int k = 0; k < s->patterns.n; k++)
-		if (is_tried(s, k))
-			s->active |= (uint64_t)1 << k;
-}
-
 /* A hit counts if the counter moved; the counter of a last resort must go up. The counter of
  * KIND_EPOCH stands still, so every hit counts. */
 static void count_hit(struct record *r, const struct sighting *seen)
@@ -79,147 +61,110 @@ static void count_hit(struct record *r, const struct sighting *seen)
 	r->step = seen->step;
 }
 
-static int hits_needed(const struct steps *s, int i)
-{
-	const struct pattern *p = s->patterns.items[i];
-
-	if (p == &s->patterns.own || p->kind == KIND_BAR || i == s->former)
-		return 1;
-	return p->hits ? p->hits : LOCK_HITS;
-}
-
 /* --- what was seen --- */
 
-/* True if a line has the number of a unit, which may be that of a first unit 0. Other lines have
- * the number of units that are done, of which 0 are done at first. */
-static bool numbers_units(enum pattern_kind kind)
-{
-	return kind == KIND_UPDATES || kind == KIND_BATCHES || kind == KIND_UNKNOWN;
-}
-
-static void follow_sighting(struct steps *s, const struct sighting *seen, bool begins)
-{
-	const struct bar *outer = seen->kind == KIND_BAR ? bars_outer(&s->bars) : NULL;
-	struct step_event event;
-
-	s->track.bars_are_of_updates = s->is_trainer;
-	if (outer && !s->is_trainer)
-		track_see_outer(&s->track, seen, outer->step, outer->total);
-	if (!track_add(&s->track, seen, &event))
-		return;
-	event.begins = begins || !s->has_begun;
-	event.counts_from_0 = s->records[s->locked].step_0 && numbers_units(seen->kind);
-	s->has_begun = true;
-	s->sink(&event, s->arg);
-}
-
-/* epochs: how many whole epochs, not followed, came before this line. */
-static void begin_track(struct steps *s, int i, const struct sighting *seen, double epochs)
-{
-	s->track.from_0 = s->is_lightning;
-	track_init(&s->track, epochs, seen->total);
-	if (i == s->former)
-		track_continue(&s->track, &s->former_track);
-	s->has_begun = false;
-}
-
-/* epochs: see begin_track. restarts: the track begins anew. */
+/* epochs: how many whole epochs, not followed, came before this line. begins: the track begins
+ * anew. */
 static void see_counter(struct steps *s, int i, const struct sighting *seen, double epochs,
-			bool restarts)
+			bool begins)
 {
+	const struct pattern *p = s->patterns.items[i];
 	struct record *r = &s->records[i];
-	bool begins = restarts;
+	int needed = p->hits ? p->hits : LOCK_HITS;
+	struct step_event event;
+	const struct bar *outer;
 
 	if (!may_count(s, i))
 		return;
 	count_hit(r, seen);
 	if (seen->kind == KIND_BAR)
 		r->first_arrival_s = bars_taken_since(&s->bars);
+	if (p == &s->patterns.own || p->kind == KIND_BAR || i == s->former)
+		needed = 1;
 	if (i != s->locked) {
-		if (r->hits < hits_needed(s, i))
+		if (r->hits < needed)
 			return;
-		lock_pattern(s, i);
+		s->locked = i;
+		s->active = 0;
+		/* Others are still tried if they may take over, or tell of pauses, trials, epochs
+		 * or evaluations. */
+		for (int k = 0; k < s->patterns.n; k++)
+			if (may_count(s, k) || !has_counter(s->patterns.items[k]) ||
+			    s->patterns.items[k]->scan)
+				s->active |= (uint64_t)1 << k;
 		begins = true;
 	}
 	if (seen->kind == KIND_UNKNOWN)
 		bars_see_other(&s->bars);
-	if (begins)
-		begin_track(s, i, seen, epochs);
-	follow_sighting(s, seen, begins);
-}
-
-static void see_bar(struct steps *s, int i, const struct sighting *seen)
-{
-	bool pauses, changed;
-	int repeated;
-
-	if (bars_is_other(seen, &pauses)) {
-		if (pauses)
-			track_break(&s->track);
-	} else if (bars_take(&s->bars, seen, &changed, &repeated)) {
-		see_counter(s, i, seen, repeated, changed);
-	} else {
-		track_break(&s->track);		/* another bar, perhaps of an evaluation */
+	if (begins) {
+		s->track.from_0 = s->is_lightning;
+		track_init(&s->track, epochs, seen->total);
+		if (i == s->former)
+			track_continue(&s->track, &s->former_track);
+		s->has_begun = false;
 	}
-}
-
-/* Keeps the epoch of a line of its own, for the steps in the lines behind it. */
-static void see_header(struct steps *s, const struct sighting *seen)
-{
-	s->header = (struct header){
-		.epoch = seen->epoch + seen->epoch_is_over, .epochs = seen->epochs,
-		.first_epoch = seen->first_epoch, .are_bare = seen->epochs_are_bare,
-		.n = s->header.n + 1,
-	};
-}
-
-static void add_header(const struct steps *s, struct sighting *seen)
-{
-	if (!isnan(seen->epoch) || isnan(s->header.epoch) || seen->is_global)
+	s->track.bars_are_of_updates = s->is_trainer;
+	outer = seen->kind == KIND_BAR && !s->is_trainer ? bars_outer(&s->bars) : NULL;
+	if (outer)
+		track_see_outer(&s->track, seen, outer->step, outer->total);
+	if (!track_add(&s->track, seen, &event))
 		return;
-	seen->epoch = s->header.epoch;
-	seen->epochs = s->header.epochs;
-	seen->first_epoch = s->header.first_epoch;
-	seen->epochs_are_bare = s->header.are_bare;
-	seen->header = s->header.n;
-	seen->from_header = true;
-}
-
-/* Takes a line without a counter. */
-static void see_other(struct steps *s, const struct sighting *seen)
-{
-	s->is_trainer |= seen->kind == KIND_FINAL || seen->kind == KIND_LOSSES;
-	if (seen->kind == KIND_LOSSES)
-		bars_trust_last(&s->bars);
-	s->is_lightning |= seen->kind == KIND_LIGHTNING;
-	s->track.trial_ended |= seen->kind == KIND_TRIAL && !isnan(s->track.step);
-	if (seen->kind == KIND_IGNORE)
-		track_break(&s->track);
-	if (seen->kind == KIND_FINAL)
-		s->final_unit_s = seen->time_s;
+	event.begins = begins || !s->has_begun;
+	/* Lines of these kinds have the number of a unit, which may be that of a first unit 0.
+	 * Other lines have the number of units that are done. */
+	event.counts_from_0 = r->step_0 && (seen->kind == KIND_UPDATES ||
+					    seen->kind == KIND_BATCHES ||
+					    seen->kind == KIND_UNKNOWN);
+	s->has_begun = true;
+	s->sink(&event, s->arg);
 }
 
 void steps_see(struct steps *s, int i, struct sighting *seen)
 {
-	bool has_step = has_counter(seen->pattern) && seen->kind != KIND_IGNORE;
+	enum pattern_kind kind = seen->kind;
+	bool has_step = has_counter(seen->pattern) && kind != KIND_IGNORE, pauses, changed;
+	int repeated;
 
-	if (s->almost < 0 && (has_step || seen->kind == KIND_FINAL || seen->kind == KIND_LOSSES))
+	if (s->almost < 0 && (has_step || kind == KIND_FINAL || kind == KIND_LOSSES))
 		s->almost = i;
 	if (!has_step) {
-		see_other(s, seen);
+		s->is_trainer |= kind == KIND_FINAL || kind == KIND_LOSSES;
+		s->is_lightning |= kind == KIND_LIGHTNING;
+		s->track.trial_ended |= kind == KIND_TRIAL && !isnan(s->track.step);
+		if (kind == KIND_LOSSES)
+			bars_trust_last(&s->bars);
+		if (kind == KIND_IGNORE)
+			track_break(&s->track);
+		if (kind == KIND_FINAL)
+			s->final_unit_s = seen->time_s;
 		return;
 	}
 	s->records[i].from_0 |= seen->epoch <= 0;
 	if (s->records[i].from_0 && seen->first_epoch == ONE_OR_ZERO)
 		seen->first_epoch = 0;
-	if (seen->kind == KIND_EPOCHS)
-		see_header(s, seen);
-	else
-		add_header(s, seen);
+	/* The epoch of a line of its own is kept for the steps in the lines behind it. */
+	if (kind == KIND_EPOCHS) {
+		s->header = (struct header){
+			.epoch = seen->epoch + seen->epoch_is_over, .epochs = seen->epochs,
+			.first_epoch = seen->first_epoch, .are_bare = seen->epochs_are_bare,
+			.n = s->header.n + 1,
+		};
+	} else if (isnan(seen->epoch) && !isnan(s->header.epoch) && !seen->is_global) {
+		seen->epoch = s->header.epoch;
+		seen->epochs = s->header.epochs;
+		seen->first_epoch = s->header.first_epoch;
+		seen->epochs_are_bare = s->header.are_bare;
+		seen->header = s->header.n;
+		seen->from_header = true;
+	}
 	if (isnan(seen->step))
 		return;
-	if (seen->kind == KIND_BAR)
-		see_bar(s, i, seen);
+	if (kind != KIND_BAR)
+		see_counter(s, i, seen, kind == KIND_EPOCH ? s->records[i].hits : 0, false);
+	else if (bars_is_other(seen, &pauses))
+		s->track.broken |= pauses;
+	else if (bars_take(&s->bars, seen, &changed, &repeated))
+		see_counter(s, i, seen, repeated, changed);
 	else
-		see_counter(s, i, seen, seen->kind == KIND_EPOCH ? s->records[i].hits : 0, false);
+		track_break(&s->track);		/* another bar, perhaps of an evaluation */
 }

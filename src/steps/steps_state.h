@@ -48,11 +48,9 @@ enum other_work {
 	OTHER_PAUSE,		/* an evaluation, a checkpoint: the training waits for it */
 };
 
-/* The first n bytes of text, a word of letters, as the description of a progress bar. */
-enum other_work other_work_of_bar(const char *text, size_t n);
-/* As other_work_of_bar(), for a word before a counter in a line. Fewer words count: "mAP" is no
- * map. */
-enum other_work other_work_of_line(const char *text, size_t n);
+/* text: n letters, of the description of a progress bar, or of a word before a counter in a line.
+ * For the latter fewer words count: "mAP" is no map. */
+enum other_work other_work_of(const char *text, size_t n, bool in_line);
 
 /* --- from the sightings of one counter to positions and times --- */
 
@@ -120,8 +118,6 @@ void track_see_outer(struct track *t, const struct sighting *s, double step, dou
 /* Takes a sighting with a step, and fills in event, except begins. False: the sighting is of
  * something else, and event is unused. */
 bool track_add(struct track *t, const struct sighting *s, struct step_event *event);
-/* track_time.c: for track_add. Fills in basis, n and unit_s of an event whose position is set. */
-void track_set_times(struct track *t, const struct sighting *s, struct step_event *event);
 
 /* --- what is known of the steps in a log --- */
 

@@ -94,9 +94,11 @@ static bool has_new_epoch(const struct track *t, const struct sighting *s)
 static bool is_own(struct track *t, const struct sighting *s)
 {
 	struct track_unknown *u = &t->unknown;
+	double leap;
 	bool own;
 
 	return_from_aside(t, s);
+	leap = s->step - t->step;
 	own = is_next_epoch(t, s) || !leads_astray(t, s) || begins_anew(t, s) ||
 	      (!isnan(s->epoch) && has_new_epoch(t, s) && s->label == u->label);
 	u->seen = s->step;
@@ -110,21 +112,12 @@ static bool is_own(struct track *t, const struct sighting *s)
 	if (u->n_taken++ == 0)
 		u->label = s->label;
 	u->first = fmin(s->step, u->first);
+	if (leap > 0) {
+		/* Lines are missing, or lines taken before were not of the training. */
+		t->broken |= u->leap > 0 && leap > TRACK_LEAP * u->leap;
+		u->leap = leap;
+	}
 	return true;
-}
-
-/* A leap far beyond the last one means that lines are missing, or that lines taken before were not
- * of the training. */
-static void check_leap(struct track *t, const struct sighting *s)
-{
-	struct track_unknown *u = &t->unknown;
-	double leap = s->step - t->step;
-
-	if (!(leap > 0))
-		return;
-	if (u->leap > 0 && leap > TRACK_LEAP * u->leap)
-		t->broken = true;
-	u->leap = leap;
 }
 
 /* --- epochs --- */
@@ -143,48 +136,23 @@ void track_continue(struct track *t, const struct track *before)
 	t->former_position = before->base + before->step;
 }
 
-/* Some programs loop over the rest only after a relaunch: their total is then smaller than in the
- * run before, by no more than was done there. Finds out how much was done. */
-static void find_offset(struct track *t, const struct sighting *s)
-{
-	double done = t->former_total - s->total;
-
-	if (isnan(t->step) && isnan(s->epoch) && done > 0 && done <= t->former_position + 1 &&
-	    s->step <= fmax(EARLY * s->total, 1))
-		t->base = done;
-}
-
 static double epoch_length(const struct track *t, const struct sighting *s)
 {
 	return s->total > 0 ? s->total : t->length;
 }
 
-/* The number of the first epoch, where the lines before this one have not shown it. */
-static double guess_first(const struct track *t, const struct sighting *s)
-{
-	if (s->first_epoch != ONE_OR_ZERO || s->epoch <= 0)
-		return s->first_epoch == 1 ? 1 : 0;
-	if (t->from_0 || (s->kind == KIND_BAR && s->epoch > 1 && isnan(s->epochs)))
-		return 0;
-	return 1;
-}
-
 static void see_epoch(struct track *t, const struct sighting *s)
 {
+	/* A guess, where neither this line nor those before it have shown it. */
+	bool from_1 = !t->from_0 && !(s->kind == KIND_BAR && s->epoch > 1 && isnan(s->epochs));
+
+	if (s->first_epoch != ONE_OR_ZERO || s->epoch <= 0)
+		from_1 = s->first_epoch == 1;
 	if (isnan(t->first_epoch))
-		t->first_epoch = guess_first(t, s);
+		t->first_epoch = from_1;
 	t->first_epoch = fmin(t->first_epoch, s->epoch);
 	if (s->epochs > 0)
 		t->epochs = s->epochs + (t->first_epoch <= 0 && s->epochs_are_bare);
-}
-
-static enum track_within first_line_says(const struct sighting *s)
-{
-	if (s->is_of_epoch || (s->kind == KIND_BAR && !s->from_header))
-		return WITHIN_EPOCHS;
-	if (s->total > 0 && s->from_header)
-		return s->step <= EARLY * s->total ? WITHIN_EPOCHS : NOT_WITHIN;
-	return s->total > 0 && !s->epoch_is_behind ? WITHIN_EPOCHS : WITHIN_UNKNOWN;
 }
 
 /* Decides by the first line, or by the line after a change of epoch, if the counter is one of the
@@ -200,18 +168,14 @@ static void see_within(struct track *t, const struct sighting *s)
 		t->within = NOT_WITHIN;
 	else if (s->epoch > t->epoch)
 		t->within = s->step < t->step + same || s->step <= 0 ? WITHIN_EPOCHS : NOT_WITHIN;
-	else if (t->within == WITHIN_UNKNOWN && isnan(t->step))
-		t->within = first_line_says(s);
-}
-
-/* True if the line is of the first epoch again: the former training is over, and another begins. */
-static bool is_next_trial(const struct track *t, const struct sighting *s)
-{
-	if (isnan(t->epoch) || !(s->epoch <= t->first_epoch))
-		return false;
-	if (s->epoch < t->epoch)
-		return true;
-	return s->step < t->step && (s->kind == KIND_BAR || s->header != t->header);
+	else if (t->within != WITHIN_UNKNOWN || !isnan(t->step))
+		return;
+	else if (s->is_of_epoch || (s->kind == KIND_BAR && !s->from_header))
+		t->within = WITHIN_EPOCHS;
+	else if (s->total > 0 && s->from_header)
+		t->within = s->step <= EARLY * s->total ? WITHIN_EPOCHS : NOT_WITHIN;
+	else if (s->total > 0 && !s->epoch_is_behind)
+		t->within = WITHIN_EPOCHS;
 }
 
 /* Places the line by its epoch. False: the line is of an evaluation, since the counter began again
@@ -230,7 +194,9 @@ static bool follow_epochs(struct track *t, const struct sighting *s)
 	see_within(t, s);
 	if (fell && s->epoch > t->epoch && !(s->total > 0))
 		t->length = t->step;
-	if (is_next_trial(t, s)) {
+	/* of the first epoch again: the former training is over, and another begins */
+	if (!isnan(t->epoch) && s->epoch <= t->first_epoch &&
+	    (s->epoch < t->epoch || (fell && (s->kind == KIND_BAR || s->header != t->header)))) {
 		t->trials = t->base + (t->total > 0 ? t->total : t->step);
 		t->epoch = (double)NAN;
 	}
@@ -277,33 +243,17 @@ static void begin_again(struct track *t, const struct sighting *s)
 	t->broken = true;
 }
 
-static void begin_trial(struct track *t)
-{
-	if (isnan(t->step))
-		return;
-	t->trials = t->base = t->base + t->step;
-	t->step = t->epoch = (double)NAN;
-	t->anchor = t->latest = nowhere;
-	t->broken = true;
-	t->unknown.seen = t->unknown.fell_from = t->unknown.left_at = (double)NAN;
-}
-
-/* Takes the line of an epoch without steps: the epoch is done if the line tells its result. */
-static void follow_epoch_alone(struct track *t, const struct sighting *s)
-{
-	if (s->epoch < t->epoch && s->epoch <= t->first_epoch)
-		t->trials += t->step;
-	see_epoch(t, s);
-	t->epoch = s->epoch;
-	t->base = t->trials;
-	t->step = s->epoch - t->first_epoch + s->epoch_is_over;
-	t->total = t->epochs;
-}
-
 static bool move_track(struct track *t, const struct sighting *s)
 {
 	if (s->kind == KIND_EPOCHS) {
-		follow_epoch_alone(t, s);
+		/* an epoch without steps is done if the line tells its result */
+		if (s->epoch < t->epoch && s->epoch <= t->first_epoch)
+			t->trials += t->step;
+		see_epoch(t, s);
+		t->epoch = s->epoch;
+		t->base = t->trials;
+		t->step = s->epoch - t->first_epoch + s->epoch_is_over;
+		t->total = t->epochs;
 		return true;
 	}
 	if (!isnan(s->epoch) && s->kind != KIND_UPDATES && s->kind != KIND_TIMESTEPS) {
@@ -317,7 +267,11 @@ static bool move_track(struct track *t, const struct sighting *s)
 	} else if (s->step < t->step) {
 		begin_again(t, s);
 	} else {
-		find_offset(t, s);
+		double done = t->former_total - s->total;
+
+		if (isnan(t->step) && isnan(s->epoch) && done > 0 &&
+		    done <= t->former_position + 1 && s->step <= fmax(EARLY * s->total, 1))
+			t->base = done;
 	}
 	t->step = s->step;
 	t->total = s->total;
@@ -382,19 +336,72 @@ static bool total_may_be_of_epoch(const struct track *t, const struct sighting *
 	       !(s->kind == KIND_UPDATES && s->from_header);
 }
 
+/* --- how long the steps took, by times of arrival or by printed times --- */
+
+/* n units took span_s together. */
+static void set_time(struct step_event *e, enum step_basis basis, double n, double span_s)
+{
+	if (!(n > 0 && span_s > 0 && isfinite(span_s)))
+		return;
+	e->basis = basis;
+	e->n = n;
+	e->unit_s = span_s / n;
+}
+
+static void time_by_arrival(struct track *t, struct step_event *e)
+{
+	struct track_point here = { e->position, e->arrival_s };
+	double span_s = t->latest.time_s - t->anchor.time_s;
+	double n = t->latest.position - t->anchor.position;
+
+	/* The interval ends at the last line of the bundle before this one. */
+	if (here.time_s > t->latest.time_s && span_s >= TRACK_INTERVAL_S && n > 0) {
+		set_time(e, STEP_BY_ARRIVAL, n, span_s);
+		t->anchor = t->latest;
+	}
+	if (isnan(t->anchor.position) || t->broken || here.time_s <= t->anchor.time_s)
+		t->anchor = here;
+	if (isnan(t->latest.position) || t->broken || here.position > t->latest.position)
+		t->latest = here;
+}
+
+static void set_times(struct track *t, const struct sighting *s, struct step_event *e)
+{
+	struct step_event unused = *e;
+	enum pattern_time kind = isnan(s->time_s) || s->time_is_coarse ? TIME_NONE
+								       : s->pattern->time_kind;
+	bool by_line = kind == TIME_STEP || kind == TIME_SUM;
+
+	if (!isnan(s->arrival_s))
+		time_by_arrival(t, by_line ? &unused : e);
+	if (s->kind == KIND_EPOCH && kind == TIME_SUM) {
+		set_time(e, STEP_PRINTED, s->total, s->time_s);
+	} else if (kind == TIME_SUM) {
+		/* the time between two printed sums, which leave out evaluations */
+		if (!t->broken)
+			set_time(e, STEP_PRINTED, e->position - t->sum.position,
+				 s->time_s - t->sum.time_s);
+		t->sum = (struct track_point){ e->position, s->time_s };
+	} else if (kind == TIME_STEP && !t->broken) {
+		set_time(e, STEP_PRINTED, 1, s->time_s);
+	} else if (kind == TIME_MEAN && !t->broken && isnan(s->arrival_s)) {
+		set_time(e, STEP_PRINTED_MEAN, 1, s->time_s);
+	}
+}
+
 bool track_add(struct track *t, const struct sighting *s, struct step_event *e)
 {
 	enum step_unit unit;
 
-	if (t->trial_ended)
-		begin_trial(t);
-	t->trial_ended = false;
-	if (s->kind == KIND_UNKNOWN) {
-		if (!is_own(t, s))
-			return false;
-		check_leap(t, s);
+	if (t->trial_ended && !isnan(t->step)) {
+		t->trials = t->base = t->base + t->step;
+		t->step = t->epoch = (double)NAN;
+		t->anchor = t->latest = nowhere;
+		t->broken = true;
+		t->unknown.seen = t->unknown.fell_from = t->unknown.left_at = (double)NAN;
 	}
-	if (!move_track(t, s))
+	t->trial_ended = false;
+	if ((s->kind == KIND_UNKNOWN && !is_own(t, s)) || !move_track(t, s))
 		return false;
 	unit = unit_of(t, s);
 	*e = (struct step_event){
@@ -404,7 +411,7 @@ bool track_add(struct track *t, const struct sighting *s, struct step_event *e)
 		.is_by_epochs = t->within == WITHIN_EPOCHS && epoch_length(t, s) > 0,
 		.total_may_be_of_epoch = total_may_be_of_epoch(t, s),
 	};
-	track_set_times(t, s, e);
+	set_times(t, s, e);
 	t->broken = false;
 	return true;
 }
