@@ -11,7 +11,6 @@
 #include "pollux/clock.h"
 #include "pollux/engine.h"
 #include "pollux/lock.h"
-#include "pollux/log_keeping.h"
 #include "pollux/mem.h"
 #include "pollux/supervise.h"
 

@@ -21,6 +21,7 @@ struct file {
 	int64_t bytes;
 	unsigned char head[HEAD_BYTES];	/* zeros behind the end */
 	size_t head_bytes;
+	unsigned char *tail;		/* owned; see read_tail() */
 	const char *name;
 };
 
@@ -45,34 +46,30 @@ static uint64_t little(const unsigned char *p, int bytes)
 	return value;
 }
 
-/* Reads the last n bytes, or fewer; the caller frees. */
-static unsigned char *read_tail(const struct file *f, size_t *n)
+/* Reads the last n bytes, or fewer. Returns their number; f->tail has them. */
+static size_t read_tail(struct file *f, size_t n)
 {
-	unsigned char *tail;
 	ssize_t got;
 
-	if ((int64_t)*n > f->bytes)
-		*n = (size_t)f->bytes;
-	tail = xmalloc(*n + 1);
-	got = pread(f->fd, tail, *n, f->bytes - (int64_t)*n);
-	*n = got > 0 ? (size_t)got : 0;
-	return tail;
+	if ((int64_t)n > f->bytes)
+		n = (size_t)f->bytes;
+	f->tail = xreallocarray(f->tail, n + 1, 1);
+	got = pread(f->fd, f->tail, n, f->bytes - (int64_t)n);
+	return got > 0 ? (size_t)got : 0;
 }
 
 /* torch.save, Lightning, Keras, NumPy's npz: the directory of the archive is at its end. */
-static const char *zip_fault(const struct file *f)
+static const char *zip_fault(struct file *f)
 {
-	size_t n = ZIP_END_BYTES + ZIP_COMMENT_MAX;
-	unsigned char *tail;
 	bool found = false;
+	size_t n;
 
 	if (!begins(f, 0, "PK\3\4", 4))
 		return NULL;
-	tail = read_tail(f, &n);
+	n = read_tail(f, ZIP_END_BYTES + ZIP_COMMENT_MAX);
 	for (size_t i = n < ZIP_END_BYTES ? 0 : n - ZIP_END_BYTES + 1; !found && i-- > 0;)
-		found = !memcmp(tail + i, "PK\5\6", 4) &&
-			i + ZIP_END_BYTES + little(tail + i + 20, 2) == n;
-	free(tail);
+		found = !memcmp(f->tail + i, "PK\5\6", 4) &&
+			i + ZIP_END_BYTES + little(f->tail + i + 20, 2) == n;
 	return found ? NULL : "its archive has no end";
 }
 
@@ -93,7 +90,7 @@ static uint64_t tensors_end(const char *header)
 	return last;
 }
 
-static const char *safetensors_fault(const struct file *f)
+static const char *safetensors_fault(struct file *f)
 {
 	static const char few[] = "it has fewer bytes than its header says";
 	uint64_t header = f->head_bytes >= 8 ? little(f->head, 8) : 0;
@@ -119,7 +116,7 @@ static const char *safetensors_fault(const struct file *f)
 
 /* The end of file that the superblock names; addresses of 8 bytes, as all systems of today
  * write. */
-static const char *hdf5_fault(const struct file *f)
+static const char *hdf5_fault(struct file *f)
 {
 	int version = f->head[8];
 	size_t end_at = version == 0 ? 40 : version == 1 ? 44 : 28;
@@ -132,24 +129,17 @@ static const char *hdf5_fault(const struct file *f)
 }
 
 /* One pickle ends with a dot. torch's older format has more behind it. */
-static const char *pickle_fault(const struct file *f)
+static const char *pickle_fault(struct file *f)
 {
-	size_t n = 1;
-	unsigned char *tail;
-	bool ended;
-
 	if ((!ends_with(f->name, ".pkl") && !ends_with(f->name, ".pickle")) ||
 	    !begins(f, 0, "\x80", 1) || f->head[1] < 2 || f->head[1] > 5 ||
 	    begins(f, 2, "\x8a\nl\xfc\x9c", 5))
 		return NULL;
-	tail = read_tail(f, &n);
-	ended = n == 1 && tail[0] == '.';
-	free(tail);
-	return ended ? NULL : "its pickle has no end";
+	return read_tail(f, 1) == 1 && f->tail[0] == '.' ? NULL : "its pickle has no end";
 }
 
 /* "{'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }" tells the bytes that follow. */
-static const char *npy_fault(const struct file *f)
+static const char *npy_fault(struct file *f)
 {
 	size_t begin = f->head[6] == 1 ? 10 : 12;
 	uint64_t bytes, header = little(f->head + 8, f->head[6] == 1 ? 2 : 4);
@@ -175,44 +165,34 @@ static const char *npy_fault(const struct file *f)
 }
 
 /* An archive of tar ends with two blocks of zeros. */
-static const char *tar_fault(const struct file *f)
+static const char *tar_fault(struct file *f)
 {
-	size_t n = 1024;
-	unsigned char *tail;
-	bool ended;
-
 	if (!begins(f, 257, "ustar", 5))
 		return NULL;
-	tail = read_tail(f, &n);
-	ended = n == 1024 && !tail[0] && !memcmp(tail, tail + 1, 1023);
-	free(tail);
-	return ended ? NULL : "its archive has no end";
+	return read_tail(f, 1024) == 1024 && !f->tail[0] && !memcmp(f->tail, f->tail + 1, 1023)
+		? NULL : "its archive has no end";
 }
 
-static const char *json_fault(const struct file *f)
+static const char *json_fault(struct file *f)
 {
-	size_t n = 64;
-	unsigned char *tail;
-	bool ended;
+	size_t n;
 
 	if (!ends_with(f->name, ".json") || !(begins(f, 0, "{", 1) || begins(f, 0, "[", 1)))
 		return NULL;
-	tail = read_tail(f, &n);
-	while (n > 0 && strchr(" \t\r\n", tail[n - 1]))
+	n = read_tail(f, 64);
+	while (n > 0 && strchr(" \t\r\n", f->tail[n - 1]))
 		n--;
-	ended = n > 0 && tail[n - 1] == (f->head[0] == '{' ? '}' : ']');
-	free(tail);
-	return ended ? NULL : "its JSON has no end";
+	return n > 0 && f->tail[n - 1] == (f->head[0] == '{' ? '}' : ']')
+		? NULL : "its JSON has no end";
 }
 
 /* False: it is no regular file, or somebody else's. The caller closes f->fd if that is not -1. */
 static bool read_head(const char *path, struct file *f)
 {
-	const char *slash = strrchr(path, '/');
 	struct stat st;
 	ssize_t n;
 
-	*f = (struct file){ .name = slash ? slash + 1 : path };
+	*f = (struct file){ .name = base_name(path) };
 	f->fd = file_open(path, O_RDONLY, 0);
 	if (f->fd < 0 || fstat(f->fd, &st) || !S_ISREG(st.st_mode))
 		return false;
@@ -224,7 +204,7 @@ static bool read_head(const char *path, struct file *f)
 
 const char *why_file_is_torn(const char *path)
 {
-	static const char *(*const faults[])(const struct file *) = {
+	static const char *(*const faults[])(struct file *) = {
 		zip_fault, safetensors_fault, hdf5_fault, pickle_fault, npy_fault, tar_fault,
 		json_fault,
 	};
@@ -234,6 +214,7 @@ const char *why_file_is_torn(const char *path)
 	if (read_head(path, &f))
 		for (size_t i = 0; !why && i < sizeof(faults) / sizeof(faults[0]); i++)
 			why = faults[i](&f);
+	free(f.tail);
 	if (f.fd >= 0)
 		close(f.fd);
 	return why;

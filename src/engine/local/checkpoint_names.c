@@ -97,39 +97,18 @@ static bool is_suffix(const char *name, const char *begin, const char *end)
 	return begin == name ? !*end : begin[-1] == '.' && (!*end || strchr("._-0123456789", *end));
 }
 
-/* "temp-0.7.pt" has a temperature, "temp_ckpt.pt" a mark. */
-static bool is_at_an_end(const char *name, const char *begin, const char *end)
+static bool is_mark(const struct mark *m, const char *name, const char *begin, const char *end)
 {
 	const char *after = end + strspn(end, "_-= ");
 
+	if (m->where == ANYWHERE || is_suffix(name, begin, end))
+		return true;
+	if (m->where == AS_SUFFIX)
+		return false;
+	/* "temp-0.7.pt" has a temperature, "temp_ckpt.pt" a mark */
 	if (begin == name)
 		return !isdigit((unsigned char)*after);
 	return !*end || (*end == '.' && !strchr(end + 1, '.') && !isdigit((unsigned char)end[1]));
-}
-
-static bool is_mark(const struct mark *m, const char *name, const char *begin, const char *end)
-{
-	switch (m->where) {
-	case ANYWHERE: return true;
-	case AT_ENDS: return is_suffix(name, begin, end) || is_at_an_end(name, begin, end);
-	case AS_SUFFIX: return is_suffix(name, begin, end);
-	}
-	return false;
-}
-
-/* The names that mkstemp(3) and Python's tempfile make: "tmpab12cd_x", "ckpt.tmpAb12Cd". */
-static bool is_of_mkstemp(const char *name)
-{
-	for (const char *p = name; (p = strcasestr(p, "tmp")); p++) {
-		size_t n = strcspn(p + 3, ".-");
-
-		if (tolower((unsigned char)p[3]) == 'l' && !isalnum((unsigned char)p[4]))
-			continue;	/* a template */
-		if (p == name ? n == 8
-			      : p[-1] == '.' && n > 0 && tolower((unsigned char)p[3]) != 'l')
-			return true;
-	}
-	return false;
 }
 
 bool checkpoint_name_is_unfinished(const char *name)
@@ -149,7 +128,16 @@ bool checkpoint_name_is_unfinished(const char *name)
 			return true;
 		strcpy(before, word);
 	}
-	return is_of_mkstemp(name);
+	/* the names that mkstemp(3) and Python's tempfile make: "tmpab12cd_x", "ckpt.tmpAb12Cd" */
+	for (p = name; (p = strcasestr(p, "tmp")); p++) {
+		n = strcspn(p + 3, ".-");
+		if (tolower((unsigned char)p[3]) == 'l' && !isalnum((unsigned char)p[4]))
+			continue;	/* a template */
+		if (p == name ? n == 8
+			      : p[-1] == '.' && n > 0 && tolower((unsigned char)p[3]) != 'l')
+			return true;
+	}
+	return false;
 }
 
 bool checkpoint_name_is_temporary(const char *name)
@@ -190,31 +178,22 @@ static bool says_checkpoint(const char *name)
 	return false;
 }
 
-/* A dump of memory: "core", "core.4711". */
-static bool is_core(const char *name)
-{
-	return !strncmp(name, "core", 4) &&
-	       (!name[4] || (name[4] == '.' && isdigit((unsigned char)name[5])));
-}
-
-/* What programs write beside the weights, each into a file of its own. */
-static bool is_beside_weights(const char *name)
-{
-	return ends_in(name, " pdopt pdstates states ") ||
-	       has_word(name, " replay vecnormalize ema swa ") || !strncmp(name, "rng_state", 9) ||
-	       !strncmp(name, "random_states", 13) ||
-	       (has_word(name, " optim optimizer optimizers scheduler scaler ") &&
-		!has_word(name, " model weights net params "));
-}
-
 enum name_class checkpoint_name_class(const char *name)
 {
 	bool has_number = strpbrk(name, "0123456789");
 
-	if (ends_in(name, none_ends) || is_core(name) ||
+	/* "core", "core.4711": a dump of memory */
+	if (ends_in(name, none_ends) ||
+	    (!strncmp(name, "core", 4) &&
+	     (!name[4] || (name[4] == '.' && isdigit((unsigned char)name[5])))) ||
 	    !strncmp(name, "events.out.tfevents", 19))
 		return NAME_NONE;
-	if (is_beside_weights(name))
+	/* what programs write beside the weights, each into a file of its own */
+	if (ends_in(name, " pdopt pdstates states ") ||
+	    has_word(name, " replay vecnormalize ema swa ") || !strncmp(name, "rng_state", 9) ||
+	    !strncmp(name, "random_states", 13) ||
+	    (has_word(name, " optim optimizer optimizers scheduler scaler ") &&
+	     !has_word(name, " model weights net params ")))
 		return NAME_MODEL;
 	if (ends_in(name, strong_ends) ||
 	    (says_checkpoint(name) && !ends_in(name, " txt html xml ")))
@@ -297,26 +276,23 @@ bool checkpoint_glob_matches(const char *glob, const char *path)
 	return !fnmatch(glob, path, 0) || (slash && !fnmatch(glob, slash + 1, 0));
 }
 
-static bool is_one_of(const char *name, const char *const *names, size_t n)
+/* True if the list, with a blank on both sides of each name, has the name. */
+static bool is_one_of(const char *name, const char *list)
 {
-	for (size_t i = 0; i < n; i++)
-		if (!strcmp(name, names[i]))
+	size_t n = strlen(name);
+
+	for (const char *p = list; (p = strstr(p, name)); p++)
+		if (p[-1] == ' ' && p[n] == ' ')
 			return true;
 	return false;
 }
 
 bool log_directory_name(const char *name)
 {
-	static const char *const names[] = { "runs", "wandb", "lightning_logs", "mlruns", "logs",
-					     "tensorboard", "tb_logs" };
-
-	return is_one_of(name, names, sizeof(names) / sizeof(names[0]));
+	return is_one_of(name, " runs wandb lightning_logs mlruns logs tensorboard tb_logs ");
 }
 
 bool code_directory_name(const char *name)
 {
-	static const char *const names[] = { "__pycache__", "node_modules", "site-packages",
-					     "torch_compile_debug" };
-
-	return is_one_of(name, names, sizeof(names) / sizeof(names[0]));
+	return is_one_of(name, " __pycache__ node_modules site-packages torch_compile_debug ");
 }

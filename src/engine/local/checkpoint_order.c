@@ -95,7 +95,6 @@ static const char *take_unit(const char *p, uint64_t *value)
 			*value *= 10;
 		return p + 2;
 	}
-
 	if (!unit || isalnum((unsigned char)p[1]) || *value > UINT64_MAX / unit)
 		return p;
 	*value *= unit;
@@ -120,42 +119,17 @@ static bool has_fraction(const char *path, const struct number *t)
 	return !is_followed_by_digit(p);
 }
 
-/* Of fractions "9" is more than "85". */
-static uint64_t in_billionths(const struct number *t)
-{
-	uint64_t value = 0;
-	const char *p = t->begin;
-
-	for (int i = 0; i < 9; i++) {
-		bool is_digit = p < t->end && isdigit((unsigned char)*p);
-
-		value = value * 10 + (is_digit ? (uint64_t)(*p - '0') : 0);
-		p++;
-	}
-	return value;
-}
-
-/* True for the digits of ".h5". */
-static bool is_of_extension(const struct number *t, const char *label)
-{
-	return !*t->end && isalpha((unsigned char)t->begin[-1]) &&
-	       is_listed(label, " h hdf pt mp bz ");
-}
-
-static bool is_directory_number(const char *path, const struct number *t)
-{
-	return *t->end == '/' && (t->begin == path || t->begin[-1] == '/');
-}
-
 static enum meaning meaning_by_words(const char *path, const struct number *t)
 {
 	char label[LABEL_SIZE] = "";
 	enum meaning meaning;
 
 	label_before(path, t->begin, label);
-	if (*label && is_of_extension(t, label))
+	/* the digits of ".h5" */
+	if (*label && !*t->end && isalpha((unsigned char)t->begin[-1]) &&
+	    is_listed(label, " h hdf pt mp bz "))
 		return TELLS_APART;
-	if (is_directory_number(path, t))
+	if (*t->end == '/' && (t->begin == path || t->begin[-1] == '/'))
 		return COUNTS_EPOCHS;
 	meaning = meaning_of(label);
 	if (meaning != ORDERS)
@@ -171,12 +145,18 @@ static enum meaning meaning_by_words(const char *path, const struct number *t)
 
 static void find_meaning(const char *path, struct number *t, const struct number *before)
 {
-	bool is_behind_dot = before && t->begin == before->end + 1 && t->begin[-1] == '.';
-
-	if (is_behind_dot) {
+	if (before && t->begin == before->end + 1 && t->begin[-1] == '.') {
 		t->meaning = before->meaning;
-		if (has_fraction(path, before))
-			t->value = in_billionths(t);
+		if (!has_fraction(path, before))
+			return;
+		/* in billionths: of fractions "9" is more than "85" */
+		t->value = 0;
+		for (int i = 0; i < 9; i++) {
+			const char *p = t->begin + i;
+			bool is_digit = p < t->end && isdigit((unsigned char)*p);
+
+			t->value = t->value * 10 + (is_digit ? (uint64_t)(*p - '0') : 0);
+		}
 		return;
 	}
 	t->meaning = meaning_by_words(path, t);
@@ -233,10 +213,10 @@ static char *stem_without(const char *path, const struct number *list, int n, en
 	return text_detach(&stem);
 }
 
-static bool has_ranks(const struct number *list, int n)
+static bool has_number(const struct number *list, int n, enum meaning a, enum meaning b)
 {
 	for (int i = 0; i < n; i++)
-		if (list[i].meaning == IS_RANK)
+		if (list[i].meaning == a || list[i].meaning == b)
 			return true;
 	return false;
 }
@@ -253,8 +233,8 @@ void checkpoint_order_of(const char *path, struct checkpoint_order *o)
 	if (o->n == 0)
 		add_numbers(o, list, n, ORDERS);
 	o->stem = stem_without(path, list, n, TELLS_APART, IS_RANK);
-	o->group = has_ranks(list, n) ? stem_without(path, list, n, TELLS_APART, TELLS_APART)
-				      : NULL;
+	o->group = has_number(list, n, IS_RANK, IS_RANK)
+		? stem_without(path, list, n, TELLS_APART, TELLS_APART) : NULL;
 }
 
 void checkpoint_order_release(struct checkpoint_order *o)
@@ -275,18 +255,13 @@ int checkpoint_order_compare(const struct checkpoint_order *a, const struct chec
 bool checkpoint_order_counts(const char *name)
 {
 	struct number list[TOKENS_MAX];
-	int n = find_numbers(name, list);
 
-	for (int i = 0; i < n; i++)
-		if (list[i].meaning == COUNTS_EPOCHS || list[i].meaning == COUNTS_STEPS)
-			return true;
-	return false;
+	return has_number(list, find_numbers(name, list), COUNTS_EPOCHS, COUNTS_STEPS);
 }
 
 bool checkpoint_order_has_ranks(const char *name)
 {
 	struct number list[TOKENS_MAX];
-	int n = find_numbers(name, list);
 
-	return has_ranks(list, n);
+	return has_number(list, find_numbers(name, list), IS_RANK, IS_RANK);
 }

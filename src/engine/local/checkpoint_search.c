@@ -86,7 +86,7 @@ static bool is_refused(const struct search *s, const char *path)
 /* True if the word is the path or name of another entry of the directory path[0..slash]. */
 static bool names_another(const char *path, const char *slash, const char *word)
 {
-	const char *last = strrchr(word, '/') ? strrchr(word, '/') + 1 : word;
+	const char *last = base_name(word);
 	char *other;
 	bool found;
 
@@ -104,14 +104,11 @@ static bool has_name_of_checkpoint(const char *path, const char *slash, char *te
 	char *save = NULL;
 
 	for (char *word = strtok_r(text, " \t\r\n\"',:{}[]=", &save); word;
-	     word = strtok_r(NULL, " \t\r\n\"',:{}[]=", &save)) {
-		const char *last = strrchr(word, '/') ? strrchr(word, '/') + 1 : word;
-
-		if ((checkpoint_name_class(last) == NAME_CHECKPOINT ||
-		     checkpoint_name_of_directory(last)) &&
+	     word = strtok_r(NULL, " \t\r\n\"',:{}[]=", &save))
+		if ((checkpoint_name_class(base_name(word)) == NAME_CHECKPOINT ||
+		     checkpoint_name_of_directory(base_name(word))) &&
 		    names_another(path, slash, word))
 			return true;
-	}
 	return false;
 }
 
@@ -141,17 +138,6 @@ static bool is_pointer(const char *path, const struct contents *c)
 		 has_name_of_checkpoint(path, slash, rest));
 	free(rest);
 	return found;
-}
-
-/* path: of an entry */
-static bool is_companion(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	char *directory = xasprintf("%.*s", slash ? (int)(slash - path) : 0, path);
-	bool is = slash && checkpoint_name_is_companion(directory, slash + 1);
-
-	free(directory);
-	return is;
 }
 
 static bool has_changed(const struct search *s, const struct contents *c)
@@ -184,23 +170,16 @@ static void add_candidate(struct search *s, const char *path, enum name_class cl
 		count_other(s, path, &c.contents);
 		return;
 	}
-	c.companion = !s->query->glob && !c.contents.is_directory && is_companion(path);
+	if (!s->query->glob && !c.contents.is_directory && strchr(path, '/')) {
+		char *directory = xasprintf("%.*s", (int)(base_name(path) - 1 - path), path);
+
+		c.companion = checkpoint_name_is_companion(directory, base_name(path));
+		free(directory);
+	}
 	c.path = xstrdup(path);
 	checkpoint_order_of(below(s, path), &c.order);
 	found->items = xgrow(found->items, found->count, sizeof(*found->items));
 	found->items[found->count++] = c;
-}
-
-static enum name_class class_of(const struct search *s, const char *path, const char *name,
-				enum within within)
-{
-	const char *glob = s->query->glob;
-	enum name_class class;
-
-	if (glob)
-		return checkpoint_glob_matches(glob, below(s, path)) ? NAME_CHECKPOINT : NAME_NONE;
-	class = checkpoint_name_class(name);
-	return within == WITHIN_LOGS && class != NAME_CHECKPOINT ? NAME_NONE : class;
 }
 
 /* Other files count as saved, and no more. */
@@ -239,29 +218,13 @@ static bool leads_elsewhere(struct search *s, const char *path, const struct sta
 	return true;
 }
 
-static enum within within_of(const struct search *s, const char *name, enum within outer)
-{
-	if (s->query->glob || checkpoint_name_class(name) == NAME_CHECKPOINT)
-		return WITHIN_ALL;
-	return log_directory_name(name) ? WITHIN_LOGS : outer;
-}
-
-static void look_at_directory(struct search *s, struct reading *r, const char *path,
-			      const char *name)
-{
-	const char *glob = s->query->glob;
-
-	if (glob ? checkpoint_glob_matches(glob, below(s, path))
-		 : checkpoint_name_of_directory(name))
-		add_candidate(s, path, NAME_CHECKPOINT, false);
-	else if (r->place->depth > 0 && !code_directory_name(name))
-		enqueue(s, path, within_of(s, name, r->place->within), r->place->depth - 1);
-}
-
 static void look_at_entry(struct search *s, struct reading *r, const char *path,
 			  const struct dirent *e)
 {
-	enum name_class class;
+	enum within within = r->place->within;
+	const char *glob = s->query->glob, *name = e->d_name;
+	bool matches = glob && checkpoint_glob_matches(glob, below(s, path));
+	enum name_class class = checkpoint_name_class(name);
 	struct stat st;
 	unsigned char type = e->d_type;
 
@@ -273,91 +236,26 @@ static void look_at_entry(struct search *s, struct reading *r, const char *path,
 		type = DT_DIR;
 	}
 	if (type == DT_DIR) {
-		look_at_directory(s, r, path, e->d_name);
+		if (glob || class == NAME_CHECKPOINT)
+			within = WITHIN_ALL;
+		else if (log_directory_name(name))
+			within = WITHIN_LOGS;
+		if (glob ? matches : checkpoint_name_of_directory(name))
+			add_candidate(s, path, NAME_CHECKPOINT, false);
+		else if (r->place->depth > 0 && !code_directory_name(name))
+			enqueue(s, path, within, r->place->depth - 1);
 		return;
 	}
 	if (type != DT_REG && type != DT_LNK)
 		return;
-	class = class_of(s, path, e->d_name, r->place->within);
+	if (glob)
+		class = matches ? NAME_CHECKPOINT : NAME_NONE;
+	else if (within == WITHIN_LOGS && class != NAME_CHECKPOINT)
+		class = NAME_NONE;
 	if (class == NAME_CHECKPOINT || class == NAME_MODEL)
 		add_candidate(s, path, class, type == DT_LNK);
 	else if (class == NAME_OTHER)
 		look_at_other(s, r, path);
-}
-
-/* True for a name that the glob does not mean although it matches: one with a mark of unfinished
- * files that the glob has not. */
-static bool is_passed_over(const struct search *s, const char *name)
-{
-	const char *glob = s->query->glob;
-
-	if (!checkpoint_name_is_temporary(name))
-		return false;
-	if (!glob)
-		return true;
-	for (const char *p = glob; p; p = strchr(p, '/')) {
-		char *part = xasprintf("%.*s", (int)strcspn(p + (*p == '/'), "/"),
-				       p + (*p == '/'));
-		bool means = checkpoint_name_is_temporary(part);
-
-		free(part);
-		if (means)
-			return false;
-		p += *p == '/';
-	}
-	return true;
-}
-
-/* A directory that has files of checkpoints only is one, whatever its name. */
-static bool is_marked(const struct search *s, DIR *dir, const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	bool may_have_config = slash && checkpoint_name_is_last(slash + 1), marked = false;
-	const struct dirent *e;
-	int names = 0;
-
-	if (s->query->glob)
-		return false;
-	while (!marked && names++ < OTHERS_MAX && (e = readdir(dir)))
-		marked = is_mark_of_checkpoint(e->d_name) ||
-			 (may_have_config && is_config_of_model(e->d_name));
-	rewinddir(dir);
-	return marked;
-}
-
-static bool is_over(struct search *s)
-{
-	if (s->names++ % 256 == 255 && clock_boot_s() > s->names_end_boot_s)
-		s->found->cut_short = true;
-	return s->found->cut_short;
-}
-
-static void read_place(struct search *s, const struct place *place)
-{
-	struct reading r = { .place = place };
-	DIR *dir = opendir(place->path);
-	const struct dirent *e;
-	struct stat st;
-
-	if (!dir)
-		return;
-	if (is_marked(s, dir, place->path)) {
-		add_candidate(s, place->path, NAME_CHECKPOINT, false);
-		closedir(dir);
-		return;
-	}
-	r.old = fstat(dirfd(dir), &st) == 0 && !file_changed_since(&st, s->query->since_s);
-	while (!is_over(s) && (e = readdir(dir))) {
-		char *path;
-
-		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..") ||
-		    is_passed_over(s, e->d_name))
-			continue;
-		path = xasprintf("%s/%s", place->path, e->d_name);
-		look_at_entry(s, &r, path, e);
-		free(path);
-	}
-	closedir(dir);
 }
 
 /* True if a name on the path has a mark of what is not finished. */
@@ -376,20 +274,55 @@ static bool has_temporary_name(const char *path)
 	return found;
 }
 
-/* A file in a directory that is a candidate stands for the directory. */
-static bool mark_reported(struct candidates *found, const char *path)
+/* A directory that has files of checkpoints only is one, whatever its name. */
+static bool is_marked(const struct search *s, DIR *dir, const char *path)
 {
-	for (int i = 0; i < found->count; i++) {
-		struct candidate *c = &found->items[i];
-		size_t n = strlen(c->path);
+	bool may_have_config = checkpoint_name_is_last(base_name(path)), marked = false;
+	const struct dirent *e;
+	int names = 0;
 
-		if (strncmp(path, c->path, n) != 0 || !strchr("/", path[n]))
-			continue;
-		c->reported = true;
-		c->class = NAME_CHECKPOINT;
-		return true;
+	if (s->query->glob)
+		return false;
+	while (!marked && names++ < OTHERS_MAX && (e = readdir(dir)))
+		marked = is_mark_of_checkpoint(e->d_name) ||
+			 (may_have_config && is_config_of_model(e->d_name));
+	rewinddir(dir);
+	return marked;
+}
+
+static void read_place(struct search *s, const struct place *place)
+{
+	struct reading r = { .place = place };
+	DIR *dir = opendir(place->path);
+	const struct dirent *e;
+	struct stat st;
+
+	if (!dir)
+		return;
+	if (is_marked(s, dir, place->path)) {
+		add_candidate(s, place->path, NAME_CHECKPOINT, false);
+		closedir(dir);
+		return;
 	}
-	return false;
+	r.old = fstat(dirfd(dir), &st) == 0 && !file_changed_since(&st, s->query->since_s);
+	for (;;) {
+		char *path;
+
+		if (s->names++ % 256 == 255 && clock_boot_s() > s->names_end_boot_s)
+			s->found->cut_short = true;
+		e = s->found->cut_short ? NULL : readdir(dir);
+		if (!e)
+			break;
+		/* a glob means unfinished files only where it has such a mark itself */
+		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..") ||
+		    (checkpoint_name_is_temporary(e->d_name) &&
+		     !(s->query->glob && has_temporary_name(s->query->glob))))
+			continue;
+		path = xasprintf("%s/%s", place->path, e->d_name);
+		look_at_entry(s, &r, path, e);
+		free(path);
+	}
+	closedir(dir);
 }
 
 /* What a program told is a candidate wherever it lies, and whatever its name. */
@@ -400,8 +333,19 @@ static void add_reported(struct search *s)
 	int before = s->found->count;
 	const char *slash = q->reported ? strrchr(q->reported, '/') : NULL;
 
-	if (!slash || q->glob || mark_reported(s->found, q->reported))
+	if (!slash || q->glob)
 		return;
+	/* a file in a directory that is a candidate stands for the directory */
+	for (int i = 0; i < before; i++) {
+		struct candidate *c = &s->found->items[i];
+		size_t n = strlen(c->path);
+
+		if (strncmp(q->reported, c->path, n) != 0 || !strchr("/", q->reported[n]))
+			continue;
+		c->reported = true;
+		c->class = NAME_CHECKPOINT;
+		return;
+	}
 	if (strncmp(q->reported, q->directory, s->root_length - 1) != 0 ||
 	    q->reported[s->root_length - 1] != '/')
 		s->root_length = (size_t)(slash + 1 - q->reported);	/* it lies elsewhere */

@@ -76,13 +76,6 @@ static const struct {
 	{ MARK_TENSORFLOW, "its index" },
 };
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 static double seconds(struct timespec t)
 {
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
@@ -160,22 +153,18 @@ struct walk {
 	int parts, parts_wanted;	/* "-00001-of-00003": seen, and the number of all */
 };
 
-static void see_part(struct walk *w, const char *name)
-{
-	const char *of = strstr(name, "-of-");
-	int wanted = of ? (int)strtol(of + 4, NULL, 10) : 0;
-
-	if (!of || fnmatch("*-[0-9][0-9][0-9][0-9][0-9]-of-[0-9][0-9][0-9][0-9][0-9]*", name, 0))
-		return;
-	w->parts++;
-	if (wanted > w->parts_wanted)
-		w->parts_wanted = wanted;
-}
-
 static void see_file(struct walk *w, const char *path, const char *name, const struct stat *st)
 {
+	const char *of = strstr(name, "-of-");
+
 	add_file(w->c, st, w->since_s);
-	see_part(w, name);
+	if (of && !fnmatch("*-[0-9][0-9][0-9][0-9][0-9]-of-[0-9][0-9][0-9][0-9][0-9]*", name, 0)) {
+		int wanted = (int)strtol(of + 4, NULL, 10);
+
+		w->parts++;
+		if (wanted > w->parts_wanted)
+			w->parts_wanted = wanted;
+	}
 	if (!w->looks_into_files || w->why)
 		return;
 	w->why = st->st_size == 0 && checkpoint_name_has_weights(name) ? "it is empty"
@@ -230,21 +219,6 @@ bool contents_of(const char *path, double since_s, struct contents *c)
 
 /* --- whole or not --- */
 
-/* The first word of a small file; the caller frees. NULL: none. */
-static char *word_in(const char *directory, const char *name)
-{
-	char *path = xasprintf("%s/%s", directory, name), word[256] = "";
-	int fd = file_open(path, O_RDONLY, 0);
-	ssize_t n = fd >= 0 ? read(fd, word, sizeof(word) - 1) : 0;
-
-	if (fd >= 0)
-		close(fd);
-	free(path);
-	word[n > 0 ? n : 0] = '\0';
-	word[strcspn(word, " \t\r\n")] = '\0';
-	return *word ? xstrdup(word) : NULL;
-}
-
 /* True if the directory's number is larger than that of the one which the word names. */
 static bool is_beyond(const char *name, const char *word)
 {
@@ -264,19 +238,22 @@ static bool is_beyond(const char *name, const char *word)
 /* DeepSpeed and Megatron write the name of a checkpoint beside it when the checkpoint is whole. */
 static char *pointer_fault(const char *path, unsigned marks, bool *proves)
 {
-	char *parent = xasprintf("%.*s", (int)(base_name(path) - path), path), *word, *why = NULL;
+	char *beside, *why = NULL, word[256] = "";
 	bool deepspeed = marks & BIT(SIGN_DEEPSPEED) && !(marks & BIT(MARK_LATEST));
 	bool megatron = !fnmatch("iter_[0-9]*", base_name(path), 0);
 	const char *pointer = deepspeed ? "latest" : "latest_checkpointed_iteration.txt";
 
-	word = deepspeed || megatron ? word_in(parent, pointer) : NULL;
-	*proves = word && !is_beyond(base_name(path), word);
-	if (word && !*proves)
+	if (deepspeed || megatron) {
+		beside = xasprintf("%.*s%s", (int)(base_name(path) - path), path, pointer);
+		file_first_line(beside, word, sizeof(word));
+		free(beside);
+	}
+	word[strcspn(word, " \t\r")] = '\0';
+	*proves = *word && !is_beyond(base_name(path), word);
+	if (*word && !*proves)
 		why = xasprintf("'%s' still names %s", pointer, word);
-	else if (!word && deepspeed)
+	else if (!*word && deepspeed)
 		why = xstrdup("'latest' does not name it");
-	free(word);
-	free(parent);
 	return why;
 }
 
@@ -351,12 +328,12 @@ static char *inner_fault(const char *path, bool proved)
 	return why;
 }
 
+/* *proved: a marker shows that all was written. */
 static char *directory_fault(const char *path, const struct contents *c, bool *proved)
 {
 	const char *missing;
 	char *why;
 
-	*proved = false;
 	if (c->marks & BIT(SIGN_INCOMPLETE))
 		return xstrdup("a file in it says that it is incomplete");
 	why = pointer_fault(path, c->marks, proved);
@@ -368,44 +345,31 @@ static char *directory_fault(const char *path, const struct contents *c, bool *p
 	return why ? why : inner_fault(path, *proved);
 }
 
-/* NeMo makes a file of this name before it saves, and removes it afterwards. */
-static bool is_marked_unfinished(const char *path)
+static char *file_fault(const char *path)
 {
-	char *beside = xasprintf("%s-unfinished", path);
-	bool is = access(beside, F_OK) == 0;
-
-	free(beside);
-	return is;
-}
-
-/* TensorFlow writes the index after the parts. */
-static const char *file_fault(const char *path)
-{
-	const char *part = strstr(base_name(path), ".data-");
+	const char *part = strstr(base_name(path), ".data-"), *torn;
 	char *index = part ? xasprintf("%.*s.index", (int)(part - path), path) : NULL;
+	/* TensorFlow writes the index after the parts */
 	bool lacks_index = index && strstr(part, "-of-") && access(index, F_OK) != 0;
 
 	free(index);
-	return lacks_index ? "its index is missing" : why_file_is_torn(path);
+	torn = lacks_index ? "its index is missing" : why_file_is_torn(path);
+	return torn ? xstrdup(torn) : NULL;
 }
 
 char *why_not_whole(const char *path, const struct contents *c, const char *former_path,
 		    const struct contents *former)
 {
-	bool proved = false;
-	const char *torn;
-	char *why;
+	/* NeMo makes a file of this name before it saves, and removes it afterwards. */
+	char *beside = xasprintf("%s-unfinished", path), *why;
+	bool proved = false, is_marked = access(beside, F_OK) == 0;
 
-	if (is_marked_unfinished(path))
+	free(beside);
+	if (is_marked)
 		return xstrdup("a file beside it says that it is unfinished");
 	if (c->bytes == 0)
 		return xstrdup(c->is_directory ? "it has no bytes" : "it is empty");
-	if (c->is_directory) {
-		why = directory_fault(path, c, &proved);
-	} else {
-		torn = file_fault(path);
-		why = torn ? xstrdup(torn) : NULL;
-	}
+	why = c->is_directory ? directory_fault(path, c, &proved) : file_fault(path);
 	return why || !former || former->is_directory != c->is_directory
 		? why : former_fault(path, c, former_path, former, proved);
 }

@@ -27,13 +27,6 @@ static int compare_written(const struct candidate *a, const struct candidate *b)
 	return (x->tv_nsec > y->tv_nsec) - (x->tv_nsec < y->tv_nsec);
 }
 
-static const char *base_name(const struct candidate *c)
-{
-	const char *slash = strrchr(c->path, '/');
-
-	return slash ? slash + 1 : c->path;
-}
-
 /* Less than, equal to, or greater than 0 as a is older or newer than b. Where nothing else tells,
  * names do, so that the answer does not depend on the order of a directory. */
 static int compare(const struct candidate *a, const struct candidate *b)
@@ -58,13 +51,6 @@ static int by_shape(const void *x, const void *y)
 	int by = strcmp(a->order.stem, b->order.stem);
 
 	return by ? by : -compare(a, b);
-}
-
-static struct shapes shapes_of(struct candidates *all)
-{
-	if (all->count > 1)
-		qsort(all->items, (size_t)all->count, sizeof(*all->items), by_shape);
-	return (struct shapes){ .items = all->items, .count = all->count };
 }
 
 static bool is_same_shape(const struct shapes *s, int i, int j)
@@ -105,11 +91,11 @@ static int count_ranks(const struct shapes *s, const struct candidate *c)
 /* True if both have the same numbers, in one directory. */
 static bool are_of_one_save(const struct candidate *a, const struct candidate *b)
 {
-	size_t n = (size_t)(base_name(a) - a->path);
+	size_t n = (size_t)(base_name(a->path) - a->path);
 
 	return a->order.n > 0 && a->order.counts == b->order.counts &&
 	       checkpoint_order_compare(&a->order, &b->order) == 0 && !b->companion &&
-	       !checkpoint_name_is_best(base_name(b)) && b->contents.bytes > 0 &&
+	       !checkpoint_name_is_best(base_name(b->path)) && b->contents.bytes > 0 &&
 	       !strncmp(a->path, b->path, n) && !strchr(b->path + n, '/');
 }
 
@@ -122,18 +108,6 @@ static const struct candidate *find_beside(const struct shapes *s, const struct 
 	return NULL;
 }
 
-/* The file beside the former one that was written in the same save. */
-static bool belongs_to(const struct candidate *beside, const struct candidate *former,
-		       const struct candidate *next)
-{
-	long long after_s = (long long)beside->contents.written.tv_sec -
-			    former->contents.written.tv_sec;
-
-	return strcmp(beside->order.stem, former->order.stem) != 0 && !beside->order.group &&
-	       are_of_one_save(former, beside) && llabs(after_s) <= SAVE_S &&
-	       compare_written(beside, next) <= 0;
-}
-
 /* What is wrong with the file that stands to c as beside stands to former. */
 static char *fault_of_file_beside(const struct shapes *s, const struct candidate *c,
 				  const struct candidate *beside)
@@ -142,9 +116,9 @@ static char *fault_of_file_beside(const struct shapes *s, const struct candidate
 	char *why, *text;
 
 	if (!own)
-		return xasprintf("it has no file such as %s beside it", base_name(beside));
+		return xasprintf("it has no file such as %s beside it", base_name(beside->path));
 	why = why_not_whole(own->path, &own->contents, beside->path, &beside->contents);
-	text = why ? xasprintf("%s: %s", base_name(own), why) : NULL;
+	text = why ? xasprintf("%s: %s", base_name(own->path), why) : NULL;
 	free(why);
 	return text;
 }
@@ -158,7 +132,12 @@ static char *fault_of_set(const struct shapes *s, int i, const struct candidate 
 
 	for (int k = 0; k < s->count && !why && !c->reported; k++) {
 		const struct candidate *beside = &s->items[k];
-		bool all_have = belongs_to(beside, former, c);
+		long long after_s = (long long)beside->contents.written.tv_sec -
+				    former->contents.written.tv_sec;
+		/* it was written in the same save as the former one */
+		bool all_have = strcmp(beside->order.stem, former->order.stem) != 0 &&
+				!beside->order.group && are_of_one_save(former, beside) &&
+				llabs(after_s) <= SAVE_S && compare_written(beside, c) <= 0;
 
 		for (int j = i + 1; all_have && is_same_shape(s, i, j) && j <= i + FORMERS_MAX; j++)
 			all_have = find_beside(s, &s->items[j], beside->order.stem) != NULL;
@@ -168,32 +147,29 @@ static char *fault_of_set(const struct shapes *s, int i, const struct candidate 
 	return why;
 }
 
-/* Where runs had different numbers of devices, nothing tells how many ranks there are to be. */
-static char *fault_beside(const struct shapes *s, const struct candidate *c,
-			  const struct candidate *former)
+static char *fault_of(const struct shapes *s, int i)
 {
-	struct contents before = former->contents;
+	const struct candidate *c = &s->items[i], *former;
+	char *why = why_not_whole(c->path, &c->contents, NULL, NULL);
+	struct contents before;
 	int n, wanted;
-	char *why;
 
+	former = why ? NULL : former_of(s, i);
+	if (!former)
+		return why;
+	before = former->contents;
+	/* Where runs had different numbers of devices, nothing tells how many ranks there are to
+	 * be. */
 	if (s->ranks_vary && before.has_ranks)
 		before.entries = 0;
 	why = why_not_whole(c->path, &c->contents, former->path, &before);
-	if (why || s->ranks_vary || !c->order.group)
-		return why;
-	n = count_ranks(s, c);
-	wanted = count_ranks(s, former);
-	return n < wanted ? xasprintf("it has %d of %d ranks", n, wanted) : NULL;
-}
-
-static char *fault_of(const struct shapes *s, int i)
-{
-	const struct candidate *c = &s->items[i];
-	char *why = why_not_whole(c->path, &c->contents, NULL, NULL);
-	const struct candidate *former = why ? NULL : former_of(s, i);
-
-	why = former ? fault_beside(s, c, former) : why;
-	return why || !former ? why : fault_of_set(s, i, former);
+	if (!why && !s->ranks_vary && c->order.group) {
+		n = count_ranks(s, c);
+		wanted = count_ranks(s, former);
+		if (n < wanted)
+			why = xasprintf("it has %d of %d ranks", n, wanted);
+	}
+	return why ? why : fault_of_set(s, i, former);
 }
 
 /* What one look at all shapes finds. */
@@ -203,40 +179,12 @@ struct choice {
 	double saved_s;
 };
 
-static void leave_out(struct choice *found, const struct candidate *c, char *why)
-{
-	if (found->left_out && compare(c, found->left_out) < 0) {
-		free(why);
-		return;
-	}
-	free(found->why);
-	found->left_out = c;
-	found->why = why;
-}
-
 /* A sure name comes before a likely one. */
 static bool is_newer(const struct candidate *a, const struct candidate *b)
 {
 	if (!b || a->class != b->class)
 		return !b || a->class < b->class;
 	return compare(a, b) > 0;
-}
-
-static void see_newest_of_shape(struct choice *found, const struct candidate *c)
-{
-	found->saved_s = fmax(found->saved_s, c->contents.changed_s);
-	if (is_newer(c, found->newest))
-		found->newest = c;
-}
-
-/* Files that tell about checkpoints, as "ckpt-2.json" beside "ckpt-2.pt", are of a shape of theirs:
- * the next one may be there before its checkpoint. i: the first of the shape. */
-static bool is_of_companions(const struct shapes *s, int i)
-{
-	for (int j = i; is_same_shape(s, i, j); j++)
-		if (s->items[j].companion)
-			return true;
-	return false;
 }
 
 /* Goes from the newest of each shape down to the first that is whole. */
@@ -249,20 +197,33 @@ static void look_at_shapes(const struct shapes *s, struct choice *found)
 		char *why;
 
 		if (i == 0 || !is_same_shape(s, i - 1, i)) {
-			has_newest = false;
-			companions = is_of_companions(s, i);
+			has_newest = companions = false;
+			/* Files that tell about checkpoints, as "ckpt-2.json" beside "ckpt-2.pt",
+			 * are of a shape of theirs: the next one may be there before its
+			 * checkpoint. */
+			for (int j = i; is_same_shape(s, i, j); j++)
+				companions |= s->items[j].companion;
 		}
 		if ((has_newest || companions) && !c->reported)
 			continue;
 		why = fault_of(s, i);
 		if (why) {
-			leave_out(found, c, why);
+			if (!found->left_out || compare(c, found->left_out) >= 0) {
+				free(found->why);
+				found->left_out = c;
+				found->why = why;
+			} else {
+				free(why);
+			}
 			continue;
 		}
 		if (c->reported)
 			found->told = c;
-		if (!has_newest)
-			see_newest_of_shape(found, c);
+		if (!has_newest) {
+			found->saved_s = fmax(found->saved_s, c->contents.changed_s);
+			if (is_newer(c, found->newest))
+				found->newest = c;
+		}
 		has_newest = true;
 	}
 }
@@ -274,8 +235,9 @@ void checkpoints_find(const struct checkpoint_query *query, struct checkpoints *
 	struct shapes shapes;
 
 	candidates_find(query, &all);
-	shapes = shapes_of(&all);
-	shapes.ranks_vary = query->ranks_vary;
+	if (all.count > 1)
+		qsort(all.items, (size_t)all.count, sizeof(*all.items), by_shape);
+	shapes = (struct shapes){ all.items, all.count, query->ranks_vary };
 	look_at_shapes(&shapes, &choice);
 	if (choice.told && choice.newest && compare_written(choice.told, choice.newest) >= 0)
 		choice.newest = choice.told;

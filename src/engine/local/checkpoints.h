@@ -14,6 +14,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "pollux/text.h"
@@ -53,6 +54,14 @@ struct checkpoints {
 /* The caller releases found. */
 void checkpoints_find(const struct checkpoint_query *query, struct checkpoints *found);
 void checkpoints_release(struct checkpoints *found);
+
+/* The name at the end of a path. */
+static inline const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
 
 /* --- checkpoint_names.c: what the name of a file or directory tells --- */
 
@@ -156,8 +165,8 @@ bool is_config_of_model(const char *entry);
  * the same shape; NULL: there is none. The caller frees. */
 char *why_not_whole(const char *path, const struct contents *c, const char *former_path,
 		    const struct contents *former);
-/* Why a file is not whole by its format alone; NULL: nothing is wrong, or the format is not
- * known. */
+/* Why a file is not whole by its format alone, which its first bytes tell; NULL: nothing is wrong,
+ * or the format is not known. */
 const char *why_file_is_torn(const char *path);
 /* True if the first bytes of the file are zeros, as after a loss of power; false for an empty
  * file. */

@@ -12,31 +12,16 @@
 #include <unistd.h>
 
 #include "pollux/advice.h"
-#include "pollux/child.h"
 #include "pollux/file.h"
 #include "pollux/mem.h"
 #include "pollux/proc.h"
+#include "local.h"
 
 #define EXIT_NOT_FOUND 127
 #define EXIT_NOT_EXECUTABLE 126
 #define KERNEL_MASK_BYTES 8
 
-/* Resets every signal to its default action by the system call: sigaction(3) refuses the signals
- * that the C library reserves, and a parent without that library may have left those ignored. */
-static void reset_signals(void)
-{
-	/* The kernel's struct sigaction, and room. */
-	const unsigned long action[8] = { (unsigned long)SIG_DFL };
-	sigset_t none;
-
-	for (int i = 1; i < NSIG; i++)
-		if (i != SIGKILL && i != SIGSTOP)
-			syscall(SYS_rt_sigaction, i, action, NULL, KERNEL_MASK_BYTES);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-}
-
-static int set_standard_descriptors(const struct child *c)
+static int set_descriptors(const struct child *c)
 {
 	int null = file_open_null(O_RDONLY);
 	const int logged[] = { null, c->log_fd, c->log_fd };
@@ -46,13 +31,6 @@ static int set_standard_descriptors(const struct child *c)
 			return -1;
 	if (null > STDERR_FILENO)
 		close(null);
-	return 0;
-}
-
-static int set_descriptors(const struct child *c)
-{
-	if (set_standard_descriptors(c))
-		return -1;
 	if (close_range(STDERR_FILENO + 1, UINT_MAX, CLOSE_RANGE_CLOEXEC))
 		return -1;
 	for (int i = 0; i < c->n_keep; i++)
@@ -61,44 +39,22 @@ static int set_descriptors(const struct child *c)
 	return 0;
 }
 
-static int bind_devices(const struct child *c, struct err *err)
-{
-	const struct device_backend *backend = c->n_devices ? device_backend_of(c->devices[0].id)
-							    : NULL;
-
-	return backend ? backend->bind(c->devices, c->n_devices, err) : 0;
-}
-
-/* Waits until the parent has recorded the child: the parent then writes one byte. End of file means
- * that the parent is gone. */
-static void wait_for_go(int go_fd)
-{
-	char byte;
-	ssize_t n;
-
-	do
-		n = read(go_fd, &byte, 1);
-	while (n < 0 && errno == EINTR);
-	if (n != 1)
-		_exit(EXIT_NOT_EXECUTABLE);
-}
-
-static bool has_directory(const char *program)
-{
-	char *directory = xstrdup(program);
-	bool has = access(dirname(directory), F_OK) == 0;
-
-	free(directory);
-	return has;
-}
-
 /* True if the program itself cannot be executed. Other errors (no memory, a disk not mounted yet)
  * may pass. */
 static int exec_status(const char *program, int error)
 {
+	bool has_directory;
+	char *directory;
+
 	switch (error) {
 	case ENOENT:
-		return has_directory(program) ? EXIT_NOT_FOUND : EX_NOINPUT;
+		/* an interpreter that is not there is no program that is not there */
+		if (access(program, F_OK) == 0)
+			return EXIT_NOT_EXECUTABLE;
+		directory = xstrdup(program);
+		has_directory = access(dirname(directory), F_OK) == 0;
+		free(directory);
+		return has_directory ? EXIT_NOT_FOUND : EX_NOINPUT;
 	case EACCES:
 	case ENOEXEC:
 	case ENOTDIR:
@@ -113,23 +69,27 @@ static int exec_status(const char *program, int error)
 	}
 }
 
-static void tell_failure(const struct child *c, int error, struct err *err)
-{
-	int status = exec_status(c->program, error);
-	struct text t = TEXT_INIT;
-
-	/* An interpreter that is not there is no program that is not there. */
-	if (error == ENOENT && access(c->program, F_OK) == 0)
-		status = EXIT_NOT_EXECUTABLE;
-	program_file_cannot(c->program, NULL, error, &t);
-	err_set(err, status, "%s", t.data);
-	text_release(&t);
-}
-
 /* Runs in the child. Returns only on failure, with *err. */
 static void become(const struct child *c, int go_fd, struct err *err)
 {
-	reset_signals();
+	/* the kernel's struct sigaction, and room */
+	const unsigned long action[8] = { (unsigned long)SIG_DFL };
+	const struct device_backend *backend = c->n_devices ? device_backend_of(c->devices[0].id)
+							    : NULL;
+	struct text t = TEXT_INIT;
+	sigset_t none;
+	ssize_t n;
+	char byte;
+	int error;
+
+	/* Resets every signal to its default action by the system call: sigaction(3) refuses the
+	 * signals that the C library reserves, and a parent without that library may have left
+	 * those ignored. */
+	for (int i = 1; i < NSIG; i++)
+		if (i != SIGKILL && i != SIGSTOP)
+			syscall(SYS_rt_sigaction, i, action, NULL, KERNEL_MASK_BYTES);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
 	/* Else the kernel would send SIGHUP and SIGCONT to a stopped command whose parent dies. */
 	if (!c->group)
 		setsid();
@@ -137,8 +97,14 @@ static void become(const struct child *c, int go_fd, struct err *err)
 		err_set(err, EX_TEMPFAIL, "its terminal has left: %s", strerror(errno));
 		return;
 	}
-	wait_for_go(go_fd);
-	if (bind_devices(c, err))
+	/* The parent writes one byte when it has recorded the child. End of file means that the
+	 * parent is gone. */
+	do
+		n = read(go_fd, &byte, 1);
+	while (n < 0 && errno == EINTR);
+	if (n != 1)
+		_exit(EXIT_NOT_EXECUTABLE);
+	if (backend && backend->bind(c->devices, c->n_devices, err))
 		return;
 	if (set_descriptors(c)) {
 		err_set(err, EX_OSERR, "cannot set up descriptors: %s", strerror(errno));
@@ -150,43 +116,27 @@ static void become(const struct child *c, int go_fd, struct err *err)
 	}
 	limits_apply(c->limits);
 	execve(c->program, c->argv->items, c->env->items);
-	tell_failure(c, errno, err);
-}
-
-static _Noreturn void run_child(const struct child *c, const int *go, const int *result)
-{
-	struct err failure = { 0 };
-	ssize_t n;
-
-	close(go[1]);
-	become(c, go[0], &failure);
-	n = write(result[1], &failure, sizeof(failure));
-	(void)n;
-	_exit(failure.exit_status);
-}
-
-/* Reads the child's error. An empty pipe means that exec succeeded and closed the pipe. */
-static int read_result(int fd, struct err *err)
-{
-	ssize_t n;
-
-	do
-		n = read(fd, err, sizeof(*err));
-	while (n < 0 && errno == EINTR);
-	return n == sizeof(*err) ? -1 : 0;
+	error = errno;
+	program_file_cannot(c->program, NULL, error, &t);
+	err_set(err, exec_status(c->program, error), "%s", t.data);
+	text_release(&t);
 }
 
 /* Runs in the parent: records the child, lets it go on, and hears whether exec succeeded. */
 static int release_child(const struct child *c, pid_t pid, int *go, int result_fd, struct err *err)
 {
 	int rc = c->record ? c->record(pid, c->record_arg, err) : 0;
+	ssize_t n = 0;
 
 	if (rc == 0 && write(go[1], "g", 1) != 1)
 		rc = err_set(err, EX_OSERR, "cannot start the command: %s", strerror(errno));
 	close(go[1]);
 	go[1] = -1;
-	if (rc == 0)
-		rc = read_result(result_fd, err);
+	/* An empty pipe means that exec succeeded and closed the pipe; else it has the error. */
+	while (rc == 0 && (n = read(result_fd, err, sizeof(*err))) < 0 && errno == EINTR)
+		;
+	if (n == sizeof(*err))
+		rc = -1;
 	if (rc)
 		waitpid(pid, NULL, 0);
 	return rc;
@@ -205,16 +155,23 @@ pid_t child_start(const struct child *c, struct err *err)
 		return err_set(err, EX_OSERR, "cannot make a pipe: %s", strerror(errno));
 	}
 	pid = fork();
-	if (pid == 0)
-		run_child(c, go, result);
+	if (pid == 0) {
+		struct err failure = { 0 };
+		ssize_t n;
+
+		close(go[1]);
+		become(c, go[0], &failure);
+		n = write(result[1], &failure, sizeof(failure));
+		(void)n;
+		_exit(failure.exit_status);
+	}
 	close(go[0]);
 	close(result[1]);
 	if (pid < 0) {
 		err_set(err, EX_OSERR, "cannot fork: %s", strerror(errno));
 		close(go[1]);
-	} else {
-		if (release_child(c, pid, go, result[0], err))
-			pid = -1;
+	} else if (release_child(c, pid, go, result[0], err)) {
+		pid = -1;
 	}
 	close(result[0]);
 	return pid;

@@ -63,17 +63,6 @@ int kept_position_create(const struct paths *paths, const struct run *run)
 	return fd;
 }
 
-static int64_t flags_of(const struct recorder *r)
-{
-	return (r->steps_are_reported ? STEPS_ARE_REPORTED : 0) |
-	       (r->samples_are_reported ? SAMPLES_ARE_REPORTED : 0) |
-	       (r->position_is_known ? POSITION_IS_KNOWN : 0) | (r->resumed ? RESUMED : 0) |
-	       (r->start.has_reported ? START_HAS_REPORTED : 0) |
-	       (r->has_ended ? HAS_ENDED : 0) |
-	       (r->total_may_be_of_epoch ? TOTAL_MAY_BE_OF_EPOCH : 0) |
-	       (r->counts_from_0 ? COUNTS_FROM_0 : 0);
-}
-
 void kept_position_fill(struct kept_position *k, const struct recorder *r, const struct run *run,
 			double now_s)
 {
@@ -91,7 +80,15 @@ void kept_position_fill(struct kept_position *k, const struct recorder *r, const
 		.start_samples = r->start.samples,
 		.start_lost_samples = r->start.lost_samples,
 		.start_lost_s = r->start.lost_s, .start_run_time_s = r->start.run_time_s,
-		.logged_unit = r->logged_unit, .flags = flags_of(r),
+		.logged_unit = r->logged_unit,
+		.flags = (r->steps_are_reported ? STEPS_ARE_REPORTED : 0) |
+			 (r->samples_are_reported ? SAMPLES_ARE_REPORTED : 0) |
+			 (r->position_is_known ? POSITION_IS_KNOWN : 0) |
+			 (r->resumed ? RESUMED : 0) |
+			 (r->start.has_reported ? START_HAS_REPORTED : 0) |
+			 (r->has_ended ? HAS_ENDED : 0) |
+			 (r->total_may_be_of_epoch ? TOTAL_MAY_BE_OF_EPOCH : 0) |
+			 (r->counts_from_0 ? COUNTS_FROM_0 : 0),
 	};
 	memcpy(k->step_source, run->step_source, sizeof(k->step_source));
 }
@@ -116,16 +113,6 @@ void kept_position_remove(const struct paths *paths, int64_t run_id)
 
 /* --- read --- */
 
-static bool is_sane(double value)
-{
-	return isnan(value) || fabs(value) <= MOST_SAMPLES;
-}
-
-static bool is_position(double value)
-{
-	return isnan(value) || (value >= 0 && value <= MOST_SAMPLES);
-}
-
 static bool values_are_sane(const struct kept_position *k)
 {
 	const double positions[] = {
@@ -143,9 +130,9 @@ static bool values_are_sane(const struct kept_position *k)
 		    memchr(k->step_source, '\0', sizeof(k->step_source));
 
 	for (size_t i = 0; i < sizeof(positions) / sizeof(positions[0]); i++)
-		sane &= is_position(positions[i]);
+		sane &= isnan(positions[i]) || (positions[i] >= 0 && positions[i] <= MOST_SAMPLES);
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-		sane &= is_sane(others[i]);
+		sane &= isnan(others[i]) || fabs(others[i]) <= MOST_SAMPLES;
 	return sane;
 }
 
@@ -165,41 +152,27 @@ static bool follows_the_store(const struct kept_position *k, const struct run *r
 		 POSITION_FACTOR * fmax(rate * since_s, advance));
 }
 
-static bool is_of_run(const struct record *record, const struct run *run)
-{
-	struct record same;
-
-	begin_record(&same, run);
-	return memcmp(&same, record, offsetof(struct record, position)) == 0 &&
-	       record->sum == sum_of(record);
-}
-
-/* Opens the file with care, because a job may have put a FIFO, a link or a huge file in its
- * place. */
-static int open_kept(const struct paths *paths, int64_t run_id)
-{
-	char *path = paths_run(paths, run_id, "position");
-	int fd = file_open(path, O_RDWR | O_NOFOLLOW, 0);
-	struct stat st;
-
-	free(path);
-	if (fd >= 0 && (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_nlink != 1 ||
-			st.st_size != sizeof(struct record))) {
-		close(fd);
-		return -1;
-	}
-	return fd;
-}
-
 bool kept_position_read(const struct paths *paths, const struct run *run, struct kept_position *k,
 			int *fd)
 {
-	int file = open_kept(paths, run->id);
-	struct record record = { .run_id = 0 };
-	bool found = file >= 0 && pread(file, &record, sizeof(record), 0) == sizeof(record) &&
-		     is_of_run(&record, run) && values_are_sane(&record.position) &&
-		     follows_the_store(&record.position, run);
+	char *path = paths_run(paths, run->id, "position");
+	int file = file_open(path, O_RDWR | O_NOFOLLOW, 0);
+	struct record record = { .run_id = 0 }, same;
+	struct stat st;
+	bool found;
 
+	free(path);
+	begin_record(&same, run);
+	/* with care, because a job may have put a FIFO, a link or a huge file in its place */
+	if (file >= 0 && (fstat(file, &st) || !S_ISREG(st.st_mode) || st.st_nlink != 1 ||
+			  st.st_size != sizeof(record))) {
+		close(file);
+		file = -1;
+	}
+	found = file >= 0 && pread(file, &record, sizeof(record), 0) == sizeof(record) &&
+		memcmp(&same, &record, offsetof(struct record, position)) == 0 &&
+		record.sum == sum_of(&record) && values_are_sane(&record.position) &&
+		follows_the_store(&record.position, run);
 	*k = record.position;
 	if (file >= 0 && (!fd || !found)) {
 		close(file);

@@ -30,25 +30,20 @@ static enum lock_state look_at_lock(const struct engine_context *at, int64_t run
 
 /* The lock is looked at before the boot id, because the store's directory may be shared with a
  * container or another machine, whose boot id differs although the run's supervisor lives. */
-static enum engine_answer look_for(const struct engine_context *at, const struct run *run)
-{
-	switch (look_at_lock(at, run->id)) {
-	case LOCK_IS_HELD:
-		return ENGINE_ALIVE;
-	case LOCK_IS_FREE:
-		return run_is_of_this_boot(run) ? ENGINE_UNATTENDED : ENGINE_GONE;
-	case LOCK_CANNOT_BE_TOLD:
-		break;
-	}
-	return ENGINE_UNKNOWN;
-}
-
 static int poll_runs(const struct engine_context *at, const struct run *const *runs, int n,
 		     enum engine_answer *answers, struct err *err)
 {
 	(void)err;
-	for (int i = 0; i < n; i++)
-		answers[i] = look_for(at, runs[i]);
+	for (int i = 0; i < n; i++) {
+		enum lock_state state = look_at_lock(at, runs[i]->id);
+
+		if (state == LOCK_IS_HELD)
+			answers[i] = ENGINE_ALIVE;
+		else if (state == LOCK_CANNOT_BE_TOLD)
+			answers[i] = ENGINE_UNKNOWN;
+		else
+			answers[i] = run_is_of_this_boot(runs[i]) ? ENGINE_UNATTENDED : ENGINE_GONE;
+	}
 	return 0;
 }
 
@@ -93,14 +88,6 @@ static int end(const struct engine_context *at, struct run *run, struct err *err
 	return run_end_lost(at->paths, at->store, run, err);
 }
 
-static bool is_among(const struct run_list *runs, int64_t id)
-{
-	for (int i = 0; i < runs->count; i++)
-		if (runs->items[i].id == id)
-			return true;
-	return false;
-}
-
 struct runs_at {
 	const struct engine_context *at;
 	const struct run_list *active;
@@ -112,8 +99,10 @@ static bool is_over(int64_t run_id, const void *arg)
 {
 	const struct runs_at *runs = arg;
 
-	return run_id > 0 && !is_among(runs->active, run_id) &&
-	       look_at_lock(runs->at, run_id) == LOCK_IS_FREE;
+	for (int i = 0; i < runs->active->count; i++)
+		if (runs->active->items[i].id == run_id)
+			return false;
+	return run_id > 0 && look_at_lock(runs->at, run_id) == LOCK_IS_FREE;
 }
 
 /* Removes run/RUN.lock, run/RUN.sock, the control group and the like of runs that ended by a
@@ -145,15 +134,11 @@ static const char *device_holder(const struct engine_context *at, const struct d
 
 static const char *other_user(const struct engine_context *at, const struct device *device)
 {
-	switch (shared_lock_look(at->paths, device)) {
-	case LOCK_IS_HELD:
-		return DEVICE_LOCK_OTHER;
-	case LOCK_CANNOT_BE_TOLD:
-		return DEVICE_LOCK_UNKNOWN;
-	case LOCK_IS_FREE:
-		break;
-	}
-	return NULL;
+	enum lock_state state = shared_lock_look(at->paths, device);
+
+	if (state == LOCK_IS_FREE)
+		return NULL;
+	return state == LOCK_IS_HELD ? DEVICE_LOCK_OTHER : DEVICE_LOCK_UNKNOWN;
 }
 
 /* --- a wish to stop that goes directly to the supervisor, not through the store --- */
@@ -225,31 +210,13 @@ static void say_mended(const struct engine_context *at, const struct run *run, c
 	free(text);
 }
 
-static bool is_gone(const char *lock)
-{
-	for (int i = 0; i < END_WAIT_MS / 10; i++) {
-		if (lock_look(lock) == LOCK_IS_FREE)
-			return true;
-		poll(NULL, 0, 10);
-	}
-	return false;
-}
-
-/* Kills the supervisor; the supervisor that the next pass starts takes the run over. A supervisor
- * that sleeps in the kernel for ever, in a disk or a driver, cannot be killed. */
-static void replace_supervisor(const struct engine_context *at, const struct run *run,
-			       const char *lock, const struct lock_holder *h, struct strings *lines)
-{
-	kill((pid_t)h->pid, SIGKILL);
-	say_mended(at, run, is_gone(lock) ? "replace" : "cannot end", h, lines);
-}
-
 static void mend_supervisor(const struct engine_context *at, const struct run *run,
 			    const char *lock, struct strings *lines)
 {
 	double now = clock_boot_s();
 	struct lock_holder h;
 	struct lock_note note;
+	bool gone = false;
 
 	if (!lock_holder_find(lock, &h) || now - h.since_boot_s < NOTED_S)
 		return;
@@ -265,7 +232,14 @@ static void mend_supervisor(const struct engine_context *at, const struct run *r
 		lock_note_write(lock, &h, &note);
 		say_mended(at, run, "continue", &h, lines);
 	} else {
-		replace_supervisor(at, run, lock, &h, lines);
+		/* The supervisor that the next pass starts takes the run over. One that sleeps in
+		 * the kernel for ever, in a disk or a driver, cannot be killed. */
+		kill((pid_t)h.pid, SIGKILL);
+		for (int i = 0; i < END_WAIT_MS / 10 && !gone; i++) {
+			poll(NULL, 0, 10);
+			gone = lock_look(lock) == LOCK_IS_FREE;
+		}
+		say_mended(at, run, gone ? "replace" : "cannot end", &h, lines);
 	}
 }
 

@@ -4,7 +4,9 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
+#include "pollux/device.h"
 #include "pollux/engine.h"
 #include "pollux/job.h"
 #include "pollux/proc.h"
@@ -52,6 +54,38 @@ void local_kill_containers(const struct strings *containers, const struct string
 /* local.c: the reason for which a message asks the supervisor to stop its run, where the store
  * cannot be written; STOP_NONE: it is another message. */
 enum stop_reason local_stop_asked(const char *message, size_t n);
+
+/* --- child.c: starts a command --- */
+
+struct child {
+	const char *program;		/* absolute path */
+	const struct strings *argv, *env;
+	const char *directory;
+	const char *limits;		/* the limits to run under (proc.h); NULL: the parent's */
+	int log_fd;			/* becomes stdout and stderr; stdin is /dev/null */
+	/* Not 0: the child stays in the parent's session, joins this process group, and gets the
+	 * three descriptors of stdio as its standard input, output and error. */
+	pid_t group;
+	const int *stdio;
+	const int *keep_fds;		/* stay open in the command; negative entries are skipped */
+	int n_keep;
+	const struct device *devices;	/* that the command is bound to */
+	int n_devices;
+	/* Called in the parent while the child waits, before the child executes anything. -1 ends
+	 * the child. If the parent dies in this call, the child ends, too: no command runs that was
+	 * not recorded. */
+	int (*record)(pid_t pid, void *arg, struct err *err);
+	void *record_arg;
+};
+
+/* Forks and executes the command in a session of its own (but see group), with default signal
+ * actions, no signal blocked and every other descriptor closed. Returns the pid; the caller reaps
+ * the process.
+ *
+ * -1: the command could not be executed, and there is nothing to reap. exit_status is 127 (not
+ * found) or 126 (cannot be executed) for an error of the command, or an EX_* for an error that may
+ * pass (its directory is missing now, no memory). */
+pid_t child_start(const struct child *c, struct err *err);
 
 /* supervise.c */
 /* Starts "pollux supervise RUN" as a daemon: own session, no terminal, stderr to supervisor.log. */

@@ -133,24 +133,6 @@ static int list_processes(const struct local_handle *h, struct pid_list *list)
 	return 0;
 }
 
-/* Returns the most that any process of the run does about the signal: a program that heeds the
- * signal may be the child of a shell that does not. */
-static enum proc_heed most_heed(const struct local_handle *h, int signal)
-{
-	enum proc_heed most = PROC_HEEDS_NOT;
-	struct pid_list list;
-
-	if (list_processes(h, &list) || list.count == 0)
-		most = PROC_HANDLES;
-	for (int i = 0; most != PROC_HANDLES && i < list.count; i++) {
-		enum proc_heed heed = proc_heed(list.items[i], signal);
-
-		most = heed > most ? heed : most;
-	}
-	pid_list_release(&list);
-	return most;
-}
-
 /* Looks again if a signal is only blocked, as it is while a process forks: after 2 ms, then after
  * twice as long each time, since a busy machine may keep that process waiting. */
 #define LOOKS 5
@@ -161,12 +143,21 @@ bool local_dies_of(const struct run *run, int signal)
 	enum proc_heed heed = PROC_BLOCKS;
 	useconds_t wait_us = LOOK_AGAIN_US;
 	struct local_handle handle;
+	struct pid_list list;
 
 	local_handle_parse(run->handle, &handle);
 	if (!local_is_supervisor(run, handle.supervisor_pid))
 		heed = PROC_HANDLES;
 	for (int i = 0; heed == PROC_BLOCKS && i < LOOKS; i++) {
-		heed = most_heed(&handle, signal);
+		heed = list_processes(&handle, &list) || list.count == 0 ? PROC_HANDLES
+									 : PROC_HEEDS_NOT;
+		/* what heeds the signal may be the child of a shell that does not */
+		for (int k = 0; heed != PROC_HANDLES && k < list.count; k++) {
+			enum proc_heed of_process = proc_heed(list.items[k], signal);
+
+			heed = of_process > heed ? of_process : heed;
+		}
+		pid_list_release(&list);
 		if (heed == PROC_BLOCKS && i < LOOKS - 1)
 			usleep(wait_us);
 		wait_us *= 2;
@@ -175,23 +166,10 @@ bool local_dies_of(const struct run *run, int signal)
 	return heed == PROC_HEEDS_NOT;
 }
 
-/* True for a process of a run that was taken over from a dead supervisor, if it descends from the
- * leader. */
-static bool comes_from_leader(const struct local_handle *h, int64_t pid)
-{
-	struct proc_marks marks = {
-		.ancestor = (pid_t)h->leader_pid, .session = (pid_t)h->leader_pid,
-	};
-
-	return h->leader_pid > 0 && h->leader_start_ticks > 0 &&
-	       proc_start_ticks((pid_t)h->leader_pid) == h->leader_start_ticks &&
-	       proc_bears((pid_t)pid, &marks);
-}
-
 bool local_owns_process(const struct run *run, int64_t pid)
 {
 	struct local_handle handle;
-	struct proc_marks marks = { 0 };
+	struct proc_marks marks = { 0 }, leader = { 0 };
 	char *variable;
 	bool owns;
 
@@ -205,7 +183,12 @@ bool local_owns_process(const struct run *run, int64_t pid)
 		marks.group = handle.group;
 	if (handle.socket_path[0])
 		marks.variable = variable;
-	owns = proc_bears((pid_t)pid, &marks) || comes_from_leader(&handle, pid);
+	/* one of a run that was taken over from a dead supervisor may descend from the leader */
+	leader.ancestor = leader.session = (pid_t)handle.leader_pid;
+	owns = proc_bears((pid_t)pid, &marks) ||
+	       (handle.leader_pid > 0 && handle.leader_start_ticks > 0 &&
+		proc_start_ticks(leader.ancestor) == handle.leader_start_ticks &&
+		proc_bears((pid_t)pid, &leader));
 	free(variable);
 	local_handle_release(&handle);
 	return owns;
@@ -244,36 +227,20 @@ struct client {
 	char id[PROC_CONTAINER_SIZE];	/* "": no file of --cidfile, or nothing in it yet */
 };
 
-static const char *client_name(const char *word)
-{
-	static const char *const names[] = { "docker", "podman", "nerdctl" };
-	const char *slash = strrchr(word, '/');
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (!strcmp(slash ? slash + 1 : word, names[i]))
-			return names[i];
-	return NULL;
-}
-
-/* True if the file was written after the process began: docker(1) refuses one that is there. */
-static bool is_newer(FILE *stream, pid_t pid)
-{
-	double age_s = clock_boot_s() -
-		       (double)proc_start_ticks(pid) / (double)sysconf(_SC_CLK_TCK);
-	struct stat st;
-
-	return fstat(fileno(stream), &st) == 0 &&
-	       (double)st.st_mtim.tv_sec + 1 >= clock_wall_s() - age_s;
-}
-
 /* A relative path begins at the directory of the process. */
 static void read_id(pid_t pid, const char *file, char id[PROC_CONTAINER_SIZE])
 {
 	char *path = *file == '/' ? xstrdup(file) : xasprintf("/proc/%d/cwd/%s", (int)pid, file);
 	char line[PROC_CONTAINER_SIZE + 1] = "";
+	double age_s = clock_boot_s() -
+		       (double)proc_start_ticks(pid) / (double)sysconf(_SC_CLK_TCK);
 	FILE *stream = file_open_stream(path);
+	struct stat st;
 
-	if (stream && is_newer(stream, pid) && fgets(line, sizeof(line), stream))
+	/* docker(1) refuses a file that is there: its own was written after the process began */
+	if (stream && fstat(fileno(stream), &st) == 0 &&
+	    (double)st.st_mtim.tv_sec + 1 >= clock_wall_s() - age_s &&
+	    fgets(line, sizeof(line), stream))
 		proc_container_in(line, id);
 	if (stream)
 		fclose(stream);
@@ -303,6 +270,7 @@ static bool starts_one(const char *words, const char *end)
 static bool look_at(pid_t pid, struct client *client)
 {
 	static const char option[] = "--cidfile";
+	static const char *const names[] = { "docker", "podman", "nerdctl" };
 	char path[48], *buffer = xcalloc(1, 16385);
 	ssize_t n;
 	int fd;
@@ -314,7 +282,10 @@ static bool look_at(pid_t pid, struct client *client)
 	if (fd >= 0)
 		close(fd);
 	if (n > 0 && starts_one(buffer + strlen(buffer) + 1, buffer + n))
-		client->name = client_name(buffer);
+		for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+			if (!strcmp(strrchr(buffer, '/') ? strrchr(buffer, '/') + 1 : buffer,
+				    names[i]))
+				client->name = names[i];
 	for (const char *word = buffer; client->name && word < buffer + n;
 	     word += strlen(word) + 1) {
 		const char *value = word + sizeof(option) - 1;
@@ -351,24 +322,19 @@ enum engine_container local_container(const struct run *run, const char *id, int
 	return is;
 }
 
-static bool has_text(const struct strings *list, const char *text)
-{
-	for (size_t i = 0; i < list->count; i++)
-		if (!strcmp(list->items[i], text))
-			return true;
-	return false;
-}
-
 void local_add_containers(const struct pid_list *processes, struct strings *containers)
 {
 	for (int i = 0; i < processes->count; i++) {
 		struct client client;
+		size_t k = 0;
 		char *text;
 
 		if (!look_at(processes->items[i], &client) || !client.id[0])
 			continue;
 		text = xasprintf("%s %s", client.name, client.id);
-		if (!has_text(containers, text))
+		while (k < containers->count && strcmp(containers->items[k], text) != 0)
+			k++;
+		if (k == containers->count)
 			strings_add(containers, text);
 		free(text);
 	}

@@ -116,49 +116,29 @@ static const char *skip_blanks(const char *begin, const char *p)
 	return p;
 }
 
-static bool is_name(char c)
-{
-	return isalnum((unsigned char)c) || c == '_' || c == '.';
-}
-
 static bool ends_line(const struct place *w, const char *p)
 {
 	return p == w->limit || *p == '\n' || *p == '\r';
 }
 
-/* True if only blanks or a launcher's "[rank0]:" stand before the match in its line. */
-static bool begins_line(const struct place *w, const char *p)
+static bool is_exception(const struct place *w)
 {
+	const char *p = w->at;
+
+	while (p > w->begin && (isalnum((unsigned char)p[-1]) || p[-1] == '_' || p[-1] == '.'))
+		p--;
+	/* only blanks or a launcher's "[rank0]:" stand before the name in its line */
 	p = skip_blanks(w->begin, p);
 	if (p > w->begin && p[-1] == ':')
 		p--;
-	return p == w->begin || p[-1] == ']';
-}
-
-static bool is_exception(const struct place *w)
-{
-	const char *name = w->at;
-
-	while (name > w->begin && is_name(name[-1]))
-		name--;
-	return begins_line(w, name) && (ends_line(w, w->end) || *w->end == ':');
-}
-
-static bool warns(const struct place *w)
-{
-	char before[256];
-	size_t n = (size_t)(w->at - w->begin);
-
-	if (n >= sizeof(before))
-		n = sizeof(before) - 1;
-	memcpy(before, w->at - n, n);
-	before[n] = '\0';
-	return strcasestr(before, "warn") != NULL;
+	return (p == w->begin || p[-1] == ']') && (ends_line(w, w->end) || *w->end == ':');
 }
 
 static bool is_message(const struct place *w)
 {
 	const char *before = skip_blanks(w->begin, w->at), *after = w->end;
+	char line[256];
+	size_t n;
 
 	if (before > w->begin && before[-1] != ':' && before[-1] != ']')
 		return false;
@@ -166,7 +146,11 @@ static bool is_message(const struct place *w)
 		return true;		/* "[Errno 12] Cannot allocate memory: 'file'"  */
 	while (after < w->limit && *after && strchr(".!)'\"", *after))
 		after++;
-	return ends_line(w, after) && !warns(w);
+	n = (size_t)(w->at - w->begin) < sizeof(line) ? (size_t)(w->at - w->begin)
+						      : sizeof(line) - 1;
+	memcpy(line, w->at - n, n);
+	line[n] = '\0';
+	return ends_line(w, after) && !strcasestr(line, "warn");
 }
 
 /* True if the line begins as remarks and warnings of Google's libraries do, "I0000 00:00:1.2 7" or
@@ -182,13 +166,6 @@ static bool is_remark(const struct place *w)
 	return n > 0 && p[n - 1] == ' ' && (p[n] == 'I' || p[n] == 'W') && p[n + 1] == ' ';
 }
 
-static bool has_form(const struct place *w, enum form form)
-{
-	if (is_remark(w))
-		return false;
-	return form == LAST_NAME ? is_exception(w) : form == LAST_MESSAGE ? is_message(w) : true;
-}
-
 static bool has_words(const char *bytes, size_t n, int i)
 {
 	size_t skipped = known[i].form != SURE && n > LAST_BYTES ? n - LAST_BYTES : 0;
@@ -200,7 +177,10 @@ static bool has_words(const char *bytes, size_t n, int i)
 
 		w.begin = newline ? newline + 1 : bytes;
 		w.end = w.at + strlen(known[i].words);
-		if (has_form(&w, known[i].form))
+		if (is_remark(&w))
+			continue;
+		if (known[i].form == LAST_NAME ? is_exception(&w)
+					       : known[i].form != LAST_MESSAGE || is_message(&w))
 			return true;
 	}
 	return false;

@@ -17,7 +17,7 @@
 #include "pollux/clock.h"
 #include "pollux/err.h"
 #include "pollux/file.h"
-#include "pollux/log_keeping.h"
+#include "pollux/supervise.h"
 #include "run_log.h"
 
 /* --- a log that is too large --- */
@@ -41,26 +41,12 @@ static off_t next_line(int fd, off_t from)
 	return i < n ? from + i + 1 : from + LINE_MOST;
 }
 
-/* The head never changes, so the next call finds the same place for the marker. */
-static int drop(int fd, off_t begin, off_t end)
-{
-	char text[MARKER_SIZE], line[MARKER_SIZE + 1];
-
-	snprintf(text, sizeof(text), "[pollux: %lld bytes of the log were dropped here]",
-		 (long long)(end - begin));
-	snprintf(line, sizeof(line), "%-*s\n", MARKER_SIZE - 1, text);
-	/* Makes the hole first: on a file system without holes the log stays as it is. */
-	if (fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, begin + MARKER_SIZE,
-		      end - begin - MARKER_SIZE))
-		return -1;
-	return pwrite(fd, line, MARKER_SIZE, begin) == MARKER_SIZE ? 0 : -1;
-}
-
 int log_limit_keep(const char *path, double limit_bytes, struct err *err)
 {
+	char text[MARKER_SIZE], line[MARKER_SIZE + 1];
 	struct stat st;
 	off_t begin, end;
-	int fd, rc;
+	int fd, rc = 0;
 
 	if (stat(path, &st) || (double)st.st_blocks * 512 <= limit_bytes)
 		return 0;
@@ -70,12 +56,19 @@ int log_limit_keep(const char *path, double limit_bytes, struct err *err)
 			       file_open_why(errno));
 	begin = next_line(fd, (off_t)(limit_bytes * HEAD_PART));
 	end = next_line(fd, st.st_size - (off_t)(limit_bytes * TAIL_PART));
-	rc = end > begin + MARKER_SIZE ? drop(fd, begin, end) : 0;
-	if (rc)
-		err_set(err, EX_IOERR, "cannot keep log '%s' below its limit: %s", path,
-			strerror(errno));
+	snprintf(text, sizeof(text), "[pollux: %lld bytes of the log were dropped here]",
+		 (long long)(end - begin));
+	snprintf(line, sizeof(line), "%-*s\n", MARKER_SIZE - 1, text);
+	/* Makes the hole first: on a file system without holes the log stays as it is. The head
+	 * never changes, so the next call finds the same place for the line. */
+	if (end > begin + MARKER_SIZE &&
+	    (fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, begin + MARKER_SIZE,
+		       end - begin - MARKER_SIZE) ||
+	     pwrite(fd, line, MARKER_SIZE, begin) != MARKER_SIZE))
+		rc = err_set(err, EX_IOERR, "cannot keep log '%s' below its limit: %s", path,
+			     strerror(errno));
 	close(fd);
-	return rc ? -1 : 0;
+	return rc;
 }
 
 /* --- the keeper --- */
@@ -105,70 +98,43 @@ void log_end_turn(int log_fd)
 }
 
 /* The end of the log moves where somebody else writes or truncates. */
-static void go_to_end(void)
+static bool write_at_end(const char *bytes, size_t n)
 {
 	lseek(STDOUT_FILENO, 0, SEEK_END);
-}
-
-static bool write_bytes(const char *bytes, size_t n)
-{
-	go_to_end();
 	return file_write_all(STDOUT_FILENO, bytes, n) == 0;
 }
 
-/* True if the log has a line now that says what was dropped. */
-static bool tell_dropped(long long bytes, int error)
-{
-	char line[160], last = '\n';
-	off_t end = lseek(STDOUT_FILENO, 0, SEEK_END);
-	int n;
-
-	if (end > 0 && pread(STDOUT_FILENO, &last, 1, end - 1) != 1)
-		last = '\n';
-	n = snprintf(line, sizeof(line), "%s[pollux: %lld bytes of the output were dropped here: "
-		     "%s]\n", last == '\n' ? "" : "\n", bytes, strerror(error));
-	return write_bytes(line, (size_t)n);
-}
-
-/* Takes bytes from the FIFO that cannot be moved by the kernel: writes them where that can be done.
- * Returns their number; 0: nobody can print any more; -1 with errno. */
-static ssize_t copy_or_drop(int error, long long *dropped)
-{
-	char bytes[BLOCK];
-	ssize_t n = read(STDIN_FILENO, bytes, sizeof(bytes));
-
-	if (n <= 0)
-		return n;
-	if (error != EINVAL || !write_bytes(bytes, (size_t)n))
-		*dropped += n;
-	return n;
-}
-
 /* Moves bytes from the FIFO to the log in one system call, so that none is lost on the way if this
- * process is killed. Returns as copy_or_drop(). */
-static ssize_t move_in_turn(void)
-{
-	static long long dropped;
-	static int error;
-	ssize_t n;
-
-	if (dropped > 0 && tell_dropped(dropped, error))
-		dropped = 0;
-	go_to_end();
-	n = splice(STDIN_FILENO, NULL, STDOUT_FILENO, NULL, BLOCK, SPLICE_F_NONBLOCK);
-	if (n >= 0 || errno == EAGAIN || errno == EINTR)
-		return n;
-	error = errno;
-	return copy_or_drop(error, &dropped);
-}
-
+ * process is killed. Bytes that the kernel cannot move are written where that can be done. Returns
+ * their number; 0: nobody can print any more; -1 with errno. */
 static ssize_t move(void)
 {
+	static long long dropped;
+	static int why;
+	char bytes[BLOCK], line[160], last = '\n';
 	ssize_t n;
+	off_t end;
 	int error;
 
 	log_take_turn(STDOUT_FILENO);
-	n = move_in_turn();
+	end = lseek(STDOUT_FILENO, 0, SEEK_END);
+	if (dropped > 0) {
+		if (end > 0 && pread(STDOUT_FILENO, &last, 1, end - 1) != 1)
+			last = '\n';
+		n = snprintf(line, sizeof(line), "%s[pollux: %lld bytes of the output were "
+			     "dropped here: %s]\n", last == '\n' ? "" : "\n", dropped,
+			     strerror(why));
+		if (write_at_end(line, (size_t)n))
+			dropped = 0;
+		lseek(STDOUT_FILENO, 0, SEEK_END);
+	}
+	n = splice(STDIN_FILENO, NULL, STDOUT_FILENO, NULL, BLOCK, SPLICE_F_NONBLOCK);
+	if (n < 0 && errno != EAGAIN && errno != EINTR) {
+		why = errno;
+		n = read(STDIN_FILENO, bytes, sizeof(bytes));
+		if (n > 0 && (why != EINVAL || !write_at_end(bytes, (size_t)n)))
+			dropped += n;
+	}
 	error = errno;
 	log_end_turn(STDOUT_FILENO);
 	errno = error;
@@ -223,35 +189,28 @@ void log_keeper_open(struct log_keeper *k, const char *path)
 	k->fd = file_open_fifo(path, O_RDONLY | O_NONBLOCK);
 }
 
-/* Opens the log again, not for appending, because the kernel does not move bytes from a FIFO to
- * such a file. Returns a copy of the descriptor where that cannot be done. */
-static int open_again(int log_fd)
-{
-	char name[32];
-	int fd;
-
-	snprintf(name, sizeof(name), "/proc/self/fd/%d", log_fd);
-	fd = file_open(name, O_RDWR, 0);
-	return fcntl(fd >= 0 ? fd : log_fd, F_DUPFD, STDERR_FILENO + 1);
-}
-
 /* The keeper has the reading end with its lock, the log, and the supervisor's standard error. */
 static _Noreturn void become_keeper(int fifo_fd, int log_fd, long long run_id)
 {
-	char id[24];
+	char name[32];
 	sigset_t none;
+	int again;
 
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	setsid();
 	/* neither number may be overwritten before it was copied */
 	fifo_fd = fcntl(fifo_fd, F_DUPFD, STDERR_FILENO + 1);
-	log_fd = open_again(log_fd);
+	/* The log is opened again, not for appending, because the kernel does not move bytes from a
+	 * FIFO to such a file. */
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", log_fd);
+	again = file_open(name, O_RDWR, 0);
+	log_fd = fcntl(again >= 0 ? again : log_fd, F_DUPFD, STDERR_FILENO + 1);
 	if (dup2(fifo_fd, STDIN_FILENO) < 0 || dup2(log_fd, STDOUT_FILENO) < 0)
 		_exit(EX_OSERR);
 	close_range(STDERR_FILENO + 1, ~0U, 0);
-	snprintf(id, sizeof(id), "%lld", run_id);
-	execl("/proc/self/exe", "pollux", LOG_KEEPER_COMMAND, id, (char *)NULL);
+	snprintf(name, sizeof(name), "%lld", run_id);
+	execl("/proc/self/exe", "pollux", LOG_KEEPER_COMMAND, name, (char *)NULL);
 	/* the program's file is out of reach: its disk, or the permission to execute it, is gone */
 	_exit(log_keeping());
 }
@@ -279,39 +238,27 @@ void log_keeper_ended(struct log_keeper *k, int wait_status)
 	k->done = WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0;
 }
 
-static bool has_ended(struct log_keeper *k)
-{
-	int status;
-
-	if (k->pid > 0 && waitpid(k->pid, &status, WNOHANG) == k->pid)
-		log_keeper_ended(k, status);
-	return k->done || (k->pid == 0 && flock(k->fd, LOCK_EX | LOCK_NB) == 0);
-}
-
-/* Writes what a keeper that was killed has left. */
-static void write_rest(const struct log_keeper *k, int log_fd)
-{
-	char bytes[65536];
-	ssize_t n;
-
-	fcntl(k->fd, F_SETFL, O_NONBLOCK);
-	log_take_turn(log_fd);
-	while ((n = read(k->fd, bytes, sizeof(bytes))) > 0)
-		if (file_write_all(log_fd, bytes, (size_t)n))
-			break;
-	log_end_turn(log_fd);
-}
-
 void log_keeper_finish(struct log_keeper *k, int log_fd)
 {
 	const struct timespec pause = { .tv_nsec = FINISH_LOOK_NS };
 	double now = clock_boot_s(), end_s = now + FINISH_S, quiet_s = now;
 
 	while (k->fd >= 0 && now < end_s && now - quiet_s < QUIET_S) {
-		int left = 0;
+		int left = 0, status;
 
-		if (has_ended(k)) {
-			write_rest(k, log_fd);
+		if (k->pid > 0 && waitpid(k->pid, &status, WNOHANG) == k->pid)
+			log_keeper_ended(k, status);
+		if (k->done || (k->pid == 0 && flock(k->fd, LOCK_EX | LOCK_NB) == 0)) {
+			char bytes[BLOCK];
+			ssize_t n;
+
+			/* what a keeper that was killed has left */
+			fcntl(k->fd, F_SETFL, O_NONBLOCK);
+			log_take_turn(log_fd);
+			while ((n = read(k->fd, bytes, sizeof(bytes))) > 0)
+				if (file_write_all(log_fd, bytes, (size_t)n))
+					break;
+			log_end_turn(log_fd);
 			break;
 		}
 		nanosleep(&pause, NULL);

@@ -125,22 +125,15 @@ void log_watch_end_steps(struct log_watch *w)
 	w->steps = NULL;
 }
 
-/* Returns the bytes to the end of the first line, with that end; n: no line ends. */
-static size_t line_length(const char *bytes, size_t n)
-{
-	size_t i = 0;
-
-	while (i < n && bytes[i] != '\n' && bytes[i] != '\r')
-		i++;
-	return i < n ? i + 1 : n;
-}
-
 /* A metric belongs to the position that the lines before it tell: of lines that were read together,
  * each is looked at for steps and metrics before the next one. */
 static void feed(struct log_watch *w, const char *bytes, size_t n, const struct log_sinks *sinks)
 {
 	for (size_t length; n > 0; bytes += length, n -= length) {
-		length = w->metrics ? line_length(bytes, n) : n;
+		length = w->metrics ? 0 : n;
+		while (length < n && bytes[length] != '\n' && bytes[length] != '\r')
+			length++;
+		length += length < n;
 		if (w->steps)
 			steps_feed(w->steps, bytes, length, w->last_boot_s, sinks->step,
 				   sinks->arg);
@@ -150,38 +143,6 @@ static void feed(struct log_watch *w, const char *bytes, size_t n, const struct 
 	}
 }
 
-/* Returns when the file was last written to, by the boot clock. The wall clock may have been set
- * since, so the result is kept between the last arrival and now. */
-static double written_boot_s(const struct log_watch *w, const struct stat *st, double now_boot_s)
-{
-	double written_s = (double)st->st_mtim.tv_sec + (double)st->st_mtim.tv_nsec * 1e-9;
-
-	if (st->st_mtim.tv_nsec == 0)
-		return now_boot_s;
-	return fmax(fmin(now_boot_s - (clock_wall_s() - written_s), now_boot_s), w->last_boot_s);
-}
-
-/* A file that shrank was begun anew. A part of the log that is skipped ends a line. */
-static void skip_flood(struct log_watch *w, int64_t size, const struct log_sinks *sinks)
-{
-	if (size < w->offset)
-		w->begin = w->offset = w->line_offset = 0;
-	if (size - w->offset <= LOG_LOOK_BYTES)
-		return;
-	w->offset = w->line_offset = size - LOG_LOOK_BYTES;
-	feed(w, "\n", 1, sinks);
-}
-
-static void note_line(struct log_watch *w, const char *block, ssize_t n)
-{
-	ssize_t i = n;
-
-	while (i > 0 && block[i - 1] != '\n' && block[i - 1] != '\r')
-		i--;
-	if (i > 0)
-		w->line_offset = w->offset - n + i;
-}
-
 static void read_up_to(struct log_watch *w, int64_t size, const struct log_sinks *sinks)
 {
 	char block[BLOCK];
@@ -189,26 +150,17 @@ static void read_up_to(struct log_watch *w, int64_t size, const struct log_sinks
 	while (w->offset < size) {
 		int64_t left = size - w->offset;
 		ssize_t n = pread(w->fd, block, left < BLOCK ? (size_t)left : BLOCK, w->offset);
+		ssize_t i = n;
 
 		if (n <= 0)
-			return;
+			break;
 		w->offset += n;
-		note_line(w, block, n);
+		while (i > 0 && block[i - 1] != '\n' && block[i - 1] != '\r')
+			i--;
+		if (i > 0)
+			w->line_offset = w->offset - n + i;
 		feed(w, block, (size_t)n, sinks);
 	}
-}
-
-/* Returns the beginning of the last whole lines. */
-static const char *last_lines(const char *block, ssize_t n, bool begins_line)
-{
-	const char *p = block + n, *first = begins_line ? block : p;
-
-	for (int lines = 0; p > block && lines <= LOG_LAST_LINES; p--)
-		if (p[-1] == '\n' || p[-1] == '\r') {
-			lines++;
-			first = p;
-		}
-	return p > block || !begins_line ? first : block;
 }
 
 /* Looks for metrics in the last lines once more, because the last lines of a program are often its
@@ -217,7 +169,7 @@ static void end_metrics(struct log_watch *w, const struct log_sinks *sinks)
 {
 	char block[BLOCK];
 	int64_t begin = w->offset - BLOCK > w->begin ? w->offset - BLOCK : w->begin;
-	const char *first;
+	const char *p, *first;
 	ssize_t n;
 
 	metric_lines_end(w->metrics, sinks->metric, sinks->arg);
@@ -226,7 +178,16 @@ static void end_metrics(struct log_watch *w, const struct log_sinks *sinks)
 	n = pread(w->fd, block, (size_t)(w->offset - begin), begin);
 	if (n <= 0)
 		return;
-	first = last_lines(block, n, begin == w->begin);
+	/* the last whole lines */
+	p = block + n;
+	first = begin == w->begin ? block : p;
+	for (int lines = 0; p > block && lines <= LOG_LAST_LINES; p--)
+		if (p[-1] == '\n' || p[-1] == '\r') {
+			lines++;
+			first = p;
+		}
+	if (p == block && begin == w->begin)
+		first = block;
 	metric_lines_feed(w->metrics, first, (size_t)(block + n - first), w->last_boot_s,
 			  sinks->metric, sinks->arg);
 	metric_lines_end(w->metrics, sinks->metric, sinks->arg);
@@ -236,13 +197,25 @@ void log_watch_look(struct log_watch *w, double now_boot_s, bool last,
 		    const struct log_sinks *sinks)
 {
 	struct stat st;
+	double written_s;
 
 	if (w->fd < 0)
 		return;
 	w->next_look_boot_s = now_boot_s + LOG_LOOK_S;
 	if (fstat(w->fd, &st) == 0 && st.st_size != w->offset) {
-		skip_flood(w, st.st_size, sinks);
-		w->last_boot_s = written_boot_s(w, &st, now_boot_s - w->stopped_s);
+		if (st.st_size < w->offset)	/* the file was begun anew */
+			w->begin = w->offset = w->line_offset = 0;
+		if (st.st_size - w->offset > LOG_LOOK_BYTES) {
+			w->offset = w->line_offset = st.st_size - LOG_LOOK_BYTES;
+			feed(w, "\n", 1, sinks);	/* what is skipped ends a line */
+		}
+		/* When the file was last written to, by the boot clock. The wall clock may have
+		 * been set since, so the result is kept between the last arrival and now. */
+		now_boot_s -= w->stopped_s;
+		written_s = clock_wall_s() - (double)st.st_mtim.tv_sec -
+			    (double)st.st_mtim.tv_nsec * 1e-9;
+		w->last_boot_s = st.st_mtim.tv_nsec == 0 ? now_boot_s :
+			fmax(fmin(now_boot_s - written_s, now_boot_s), w->last_boot_s);
 		read_up_to(w, st.st_size, sinks);
 	}
 	if (last && w->steps)

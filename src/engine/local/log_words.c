@@ -107,23 +107,12 @@ static const char *const names[] = {
 	"total_epochs", "train_epochs", "num_train_epochs", "n_epoch", "niter_epochs",
 };
 
-/* Compares to the end of the name, which '=' or the end of the word ends. '-' is '_'. */
-static bool is_name(const char *word, size_t n, const char *name)
-{
-	if (strlen(name) != n)
-		return false;
-	for (size_t i = 0; i < n; i++)
-		if ((word[i] == '-' ? '_' : tolower((unsigned char)word[i])) != name[i])
-			return false;
-	return true;
-}
-
 /* True for "--max-epochs", "max_epochs=10" and "--trainer.max_epochs"; a word without dashes has to
  * have a value of its own. */
 static bool names_epochs(const char *word)
 {
 	bool dashes = word[0] == '-';
-	size_t n;
+	size_t n, k;
 
 	word += strspn(word, "-+");
 	n = strcspn(word, "=");
@@ -135,9 +124,13 @@ static bool names_epochs(const char *word)
 			n -= at;
 			break;
 		}
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (is_name(word, n, names[i]))
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		for (k = 0; k < n; k++)
+			if ((word[k] == '-' ? '_' : tolower((unsigned char)word[k])) != names[i][k])
+				break;
+		if (k == n && !names[i][n])
 			return true;
+	}
 	return false;
 }
 
@@ -204,42 +197,26 @@ static const char *const sentences[] = {
 	"greater than or equal to max epochs",
 };
 
-/* Returns where a sentence begins; NULL: there is none. text is terminated. */
-static const char *find_sentence(const char *text)
-{
-	for (size_t i = 0; i < sizeof(sentences) / sizeof(sentences[0]); i++) {
-		const char *found = strcasestr(text, sentences[i]);
-
-		if (found)
-			return found;
-	}
-	return NULL;
-}
-
-static char *line_around(const char *begin, const char *at)
-{
-	size_t n;
-
-	while (at > begin && !strchr("\r\n", at[-1]))
-		at--;
-	at += strspn(at, " \t");
-	n = strcspn(at, "\r\n");
-	n = utf8_clip(at, n < LAST_WORDS_SIZE ? n : LAST_WORDS_SIZE - 1);
-	return xasprintf("%.*s", (int)n, at);
-}
-
 char *nothing_left_words(const char *path, int64_t offset)
 {
 	char *buffer = xcalloc(TAIL_BYTES + 4, 1);	/* + 4: utf8_clip looks ahead */
 	size_t n = log_tail(path, offset, buffer, TAIL_BYTES);
-	const char *found;
-	char *line;
+	const char *at = NULL;
+	char *line = NULL;
 
 	for (size_t i = 0; i < n; i++)
 		if (buffer[i] == '\0')
 			buffer[i] = ' ';
-	found = find_sentence(buffer);
-	line = found ? line_around(buffer, found) : NULL;
+	for (size_t i = 0; !at && i < sizeof(sentences) / sizeof(sentences[0]); i++)
+		at = strcasestr(buffer, sentences[i]);
+	if (at) {
+		while (at > buffer && !ends_line(at[-1]))
+			at--;
+		at += strspn(at, " \t");
+		n = strcspn(at, "\r\n");
+		n = utf8_clip(at, n < LAST_WORDS_SIZE ? n : LAST_WORDS_SIZE - 1);
+		line = xasprintf("%.*s", (int)n, at);
+	}
 	free(buffer);
 	return line;
 }
@@ -282,6 +259,7 @@ static bool read_count(const char *text, const struct part_word *word, bool *lef
 	return total > 0;
 }
 
+/* True if the line has the word with a count. */
 static bool read_word(const char *line, const struct part_word *word, bool *left)
 {
 	size_t length = strlen(word->text);
@@ -293,37 +271,24 @@ static bool read_word(const char *line, const struct part_word *word, bool *left
 	return false;
 }
 
-static void read_line(const char *line, bool *left)
-{
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (read_word(line, &words[i], left))
-			return;
-}
-
-static bool read_lines(FILE *log)
-{
-	char line[LINE_BYTES];
-	bool left = false, begins = true;
-
-	while (fgets(line, sizeof(line), log)) {
-		if (begins)
-			read_line(line, &left);
-		begins = strchr(line, '\n');
-	}
-	return left;
-}
-
 bool parts_are_left(const char *path, int64_t offset)
 {
 	FILE *log = file_open_stream(path);
+	char line[LINE_BYTES];
+	bool left = false, begins = true, read;
 	struct stat st;
-	bool left;
 
 	if (!log)
 		return false;
 	if (fstat(fileno(log), &st) == 0 && st.st_size - MOST_BYTES > offset)
 		offset = st.st_size - MOST_BYTES;
-	left = fseeko(log, offset, SEEK_SET) == 0 && read_lines(log);
+	read = fseeko(log, offset, SEEK_SET) == 0;
+	while (read && fgets(line, sizeof(line), log)) {
+		for (size_t i = 0; begins && i < sizeof(words) / sizeof(words[0]); i++)
+			if (read_word(line, &words[i], &left))
+				break;
+		begins = strchr(line, '\n');
+	}
 	fclose(log);
 	return left;
 }

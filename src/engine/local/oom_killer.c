@@ -67,23 +67,13 @@ static bool read_group(const char *proc, const struct version *v, char *group)
 	return found;
 }
 
-static bool go_up(char *group)
-{
-	char *slash = strrchr(group, '/');
-
-	if (!slash)
-		return false;
-	*slash = '\0';
-	return true;
-}
-
 /* Reads the kill count of the nearest group that has one, and the lowest limit of all groups above.
  * In a container the path may not exist; then its parents are tried. */
 static void read_places(const char *cgroup, const struct version *v, char *group,
 			struct oom_reading *r)
 {
 	for (int i = 0; i < 2 && v->places[i]; i++) {
-		char at[PATH_SIZE], path[2 * PATH_SIZE + 64];
+		char at[PATH_SIZE], path[2 * PATH_SIZE + 64], *slash;
 
 		snprintf(at, sizeof(at), "%s", strcmp(group, "/") ? group : "");
 		do {
@@ -101,7 +91,10 @@ static void read_places(const char *cgroup, const struct version *v, char *group
 			n = read_number(path, "");
 			if (n > 0 && (r->memory_bytes == 0 || n < r->memory_bytes))
 				r->memory_bytes = n;
-		} while (go_up(at));
+			slash = strrchr(at, '/');
+			if (slash)
+				*slash = '\0';
+		} while (slash);
 	}
 }
 

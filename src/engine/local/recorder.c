@@ -8,7 +8,15 @@
 #include "pollux/store_measurements.h"
 #include "recorder.h"
 
-/* --- devices that are joined otherwise --- */
+/* --- other devices, or another number of processors --- */
+
+/* The step times so far were measured in other circumstances. */
+static void forget_step_times(struct recorder *r)
+{
+	step_stats_init(&r->stats);
+	observation_init(&r->earlier);
+	r->last_step = -1;
+}
 
 /* Step times on devices that are joined otherwise are others: a suspended run may have come back
  * to such devices. */
@@ -18,21 +26,18 @@ static int see_tier(struct recorder *r, struct store *store, const struct run *r
 	bool changed = r->tier_is_known && r->tier != run->configuration.tier;
 	struct observation earlier;
 
-	observation_init(&earlier);
-	if (changed && store_observation_get(store, run, &earlier, err))
-		return -1;
+	if (changed) {
+		observation_init(&earlier);
+		if (store_observation_get(store, run, &earlier, err))
+			return -1;
+		r->tiers_differ = true;
+		forget_step_times(r);
+		r->earlier = earlier;
+	}
 	r->tier = run->configuration.tier;
 	r->tier_is_known = true;
-	if (!changed)
-		return 0;
-	r->tiers_differ = true;
-	step_stats_init(&r->stats);
-	r->last_step = -1;
-	r->earlier = earlier;
 	return 0;
 }
-
-/* --- another number of processors --- */
 
 #define PROCESSORS_MAX 1024
 
@@ -65,34 +70,6 @@ static int cores_of(const struct run *run)
 	if (n == 0 || replicas < 1)
 		return 0;
 	return n < replicas ? 1 : n / replicas;
-}
-
-/* Step times with more or fewer cores are others: a pass may have bound the run anew. */
-static void see_cores(struct recorder *r, const struct run *run)
-{
-	int cores = cores_of(run);
-	bool changed = r->cores_are_known && r->cores != cores;
-
-	r->cores = cores;
-	r->cores_are_known = true;
-	if (!changed)
-		return;
-	step_stats_init(&r->stats);
-	r->last_step = -1;
-	observation_init(&r->earlier);
-}
-
-/* Until step times with another number of cores take their place, those of the number before are
- * stored. Where the run had other sizes or another tier, step times of both numbers stay, and the
- * number is not known. */
-static void tell_cores(const struct recorder *r, struct run *run)
-{
-	bool stay = run->config_version > 0 || r->tiers_differ;
-
-	if (run->measured_cores > 0 && run->measured_cores != r->cores && stay)
-		run->measured_cores = RUN_CORES_DIFFER;
-	else if (run->measured_cores >= 0)
-		run->measured_cores = r->cores;
 }
 
 /* --- reports become a few rows of the store --- */
@@ -156,23 +133,17 @@ static bool measures(const struct run *run, const struct report_message *m)
 	return m->config < 0 || m->config == run->config_version;
 }
 
-/* Forgets the positions of the log, which may come from a line that is no step, at the first
- * report. */
-static void forget_logged_positions(struct recorder *r, struct run *run)
-{
-	if (isnan(r->first_logged_position) || r->samples_are_reported || r->position_is_known)
-		return;
-	run->first_samples = r->first_position = r->began = (double)NAN;
-	run->lost_samples = run->lost_s = 0;
-}
-
 /* Steps that are reported replace those of the log. */
 static void see_reported(struct recorder *r, struct run *run, const struct report_message *m)
 {
 	bool begins = !r->steps_are_reported && (m->step >= 0 || m->step_ns > 0);
 
-	if (begins && m->samples >= 0)
-		forget_logged_positions(r, run);
+	/* the positions of the log may come from a line that is no step */
+	if (begins && m->samples >= 0 && !isnan(r->first_logged_position) &&
+	    !r->samples_are_reported && !r->position_is_known) {
+		run->first_samples = r->first_position = r->began = (double)NAN;
+		run->lost_samples = run->lost_s = 0;
+	}
 	r->samples_are_reported |= m->samples >= 0;
 	if (!begins)
 		return;
@@ -183,12 +154,6 @@ static void see_reported(struct recorder *r, struct run *run, const struct repor
 	snprintf(run->step_source, sizeof(run->step_source), "reports");
 }
 
-/* Returns the number of steps that a report stands for. */
-static int64_t steps_since(const struct recorder *r, const struct report_message *m)
-{
-	return r->last_step >= 0 && m->step > r->last_step ? m->step - r->last_step : 1;
-}
-
 /* Uses the step's own time if the report has one, otherwise the time between two reports divided by
  * the steps between them. */
 static void add_step(struct recorder *r, const struct run *run, const struct report_message *m,
@@ -197,13 +162,13 @@ static void add_step(struct recorder *r, const struct run *run, const struct rep
 	double sync_s = m->sync_ns >= 0 ? (double)m->sync_ns * 1e-9 : (double)NAN;
 	bool counts = measures(run, m) && r->sender != SENDER_KEPT &&
 		      !(m->step_ns > 0 && r->spans_pause);
+	int64_t steps = r->last_step >= 0 && m->step > r->last_step ? m->step - r->last_step : 0;
 
 	if (counts && m->step_ns > 0)
 		step_stats_add_mean(&r->stats, (double)m->step_ns * 1e-9, sync_s,
-				    steps_since(r, m));
-	else if (counts && m->step > r->last_step && r->last_step >= 0)
-		step_stats_add(&r->stats,
-			       (now - r->last_step_boot_s) / (double)(m->step - r->last_step), NAN);
+				    steps > 0 ? steps : 1);
+	else if (counts && steps > 0)
+		step_stats_add(&r->stats, (now - r->last_step_boot_s) / (double)steps, NAN);
 	if (m->step >= 0 || m->step_ns > 0)
 		r->spans_pause = false;
 	if (m->step >= 0 && !recorder_is_of_the_past(r, run, m)) {
@@ -211,77 +176,6 @@ static void add_step(struct recorder *r, const struct run *run, const struct rep
 		r->last_step_boot_s = now;
 		r->steps = (double)m->step;
 	}
-}
-
-static void add_position(struct recorder *r, struct run *run, const struct report_message *m,
-			 double now)
-{
-	recorder_add_start(r, run, m);
-	if ((m->step >= 0 || m->samples >= 0) && isnan(run->first_step_s))
-		run->first_step_s = now - run->launch_boot_s;
-	if (m->samples >= 0 && !recorder_is_of_the_past(r, run, m)) {
-		run->last_samples = (double)m->samples;
-		r->position_s = now;
-		if (isnan(run->first_samples))
-			run->first_samples = run->last_samples;
-		recorder_see_position(r, run, run->last_samples);
-	}
-	if (m->checkpoint[0]) {
-		run->checkpoint_samples = m->samples >= 0 ? (double)m->samples
-							  : run->last_samples;
-		run->checkpoint_boot_s = now;
-		xreplace(&run->checkpoint_path, m->checkpoint);
-	}
-}
-
-/* The samples of all epochs follow from those of the epochs done. */
-static void add_totals(struct recorder *r, const struct run *run, const struct report_message *m)
-{
-	if (m->total_steps > 0)
-		r->total_steps = (double)m->total_steps;
-	if (m->total_epochs > 0)
-		r->total_epochs = m->total_epochs;
-	if (training_end_parse(m->ends) != END_UNKNOWN)
-		r->end = training_end_parse(m->ends);
-	if (optimizer_family_of(m->optimizer) != OPTIMIZER_UNKNOWN)
-		snprintf(r->optimizer, sizeof(r->optimizer), "%.95s", m->optimizer);
-	if (m->total_samples > 0) {
-		r->total_samples = (double)m->total_samples;
-		r->total_samples_are_reported = true;
-	}
-	if (!r->total_samples_are_reported && m->epoch > 0 && r->total_epochs > 0 &&
-	    m->samples > 0)
-		r->total_samples = run->last_samples * r->total_epochs / m->epoch;
-}
-
-/* Notes memory. A program that makes a step after a failed allocation has dealt with the
- * failure. */
-static void add_memory(struct recorder *r, struct run *run, const struct report_message *m)
-{
-	if (m->peak_bytes > run->peak_allocated_bytes)
-		run->peak_allocated_bytes = m->peak_bytes;
-	if (m->out_of_memory >= 0)
-		r->oom = (struct recorder_oom){ m->out_of_memory, m->peak_bytes, m->limit_bytes };
-	else if (m->step_ns > 0)
-		r->oom.bytes = -1;
-}
-
-static void add_texts(struct recorder *r, struct run *run, const struct report_message *m)
-{
-	if (m->framework[0])
-		snprintf(run->framework, sizeof(run->framework), "%.95s", m->framework);
-	if (m->helper.given)
-		memcpy(run->helper, m->helper.text, sizeof(run->helper));
-	if (m->loss.given)
-		r->loss = m->loss;
-	if (!isnan(m->epoch))
-		r->epoch = m->epoch;
-	if (m->status[0])
-		memcpy(r->status, m->status, sizeof(r->status));
-	if (m->parameters > 0)
-		r->parameters = m->parameters;
-	if (m->resumes >= 0)
-		r->resumes = m->resumes;
 }
 
 /* The program has changed to the wanted configuration. A failed write loses little: the last write
@@ -304,15 +198,66 @@ static void change_configuration(struct recorder *r, struct store *store, struct
 	r->first_logged_position = NAN;
 }
 
-static void add_config(struct recorder *r, struct store *store, struct run *run)
+/* Keeps the last value of each text and number that the report has. */
+static void add_values(struct recorder *r, struct run *run, const struct report_message *m)
 {
-	int64_t config = r->message.config;
+	if (m->framework[0])
+		snprintf(run->framework, sizeof(run->framework), "%.95s", m->framework);
+	if (m->helper.given)
+		memcpy(run->helper, m->helper.text, sizeof(run->helper));
+	if (m->loss.given)
+		r->loss = m->loss;
+	if (!isnan(m->epoch))
+		r->epoch = m->epoch;
+	if (m->status[0])
+		memcpy(r->status, m->status, sizeof(r->status));
+	if (m->parameters > 0)
+		r->parameters = m->parameters;
+	if (m->resumes >= 0)
+		r->resumes = m->resumes;
+	if (m->total_steps > 0)
+		r->total_steps = (double)m->total_steps;
+	if (m->total_epochs > 0)
+		r->total_epochs = m->total_epochs;
+	if (training_end_parse(m->ends) != END_UNKNOWN)
+		r->end = training_end_parse(m->ends);
+	if (optimizer_family_of(m->optimizer) != OPTIMIZER_UNKNOWN)
+		snprintf(r->optimizer, sizeof(r->optimizer), "%.95s", m->optimizer);
+	if (m->peak_bytes > run->peak_allocated_bytes)
+		run->peak_allocated_bytes = m->peak_bytes;
+	if (m->out_of_memory >= 0)
+		r->oom = (struct recorder_oom){ m->out_of_memory, m->peak_bytes, m->limit_bytes };
+	else if (m->step_ns > 0)	/* the program has dealt with the failed allocation */
+		r->oom.bytes = -1;
+}
 
-	if (config < 0)
-		return;
-	run->takes_configs = true;
-	if (config > run->config_version && config == run->wanted_version)
-		change_configuration(r, store, run);
+static void add_position(struct recorder *r, struct run *run, const struct report_message *m,
+			 double now)
+{
+	recorder_add_start(r, run, m);
+	if ((m->step >= 0 || m->samples >= 0) && isnan(run->first_step_s))
+		run->first_step_s = now - run->launch_boot_s;
+	if (m->samples >= 0 && !recorder_is_of_the_past(r, run, m)) {
+		run->last_samples = (double)m->samples;
+		r->position_s = now;
+		if (isnan(run->first_samples))
+			run->first_samples = run->last_samples;
+		recorder_see_position(r, run, run->last_samples);
+	}
+	if (m->checkpoint[0]) {
+		run->checkpoint_samples = m->samples >= 0 ? (double)m->samples
+							  : run->last_samples;
+		run->checkpoint_boot_s = now;
+		xreplace(&run->checkpoint_path, m->checkpoint);
+	}
+	if (m->total_samples > 0) {
+		r->total_samples = (double)m->total_samples;
+		r->total_samples_are_reported = true;
+	}
+	/* the samples of all epochs follow from those of the epochs done */
+	if (!r->total_samples_are_reported && m->epoch > 0 && r->total_epochs > 0 &&
+	    m->samples > 0)
+		r->total_samples = run->last_samples * r->total_epochs / m->epoch;
 }
 
 bool recorder_add(struct recorder *r, struct store *store, struct run *run, const char *bytes,
@@ -333,7 +278,10 @@ bool recorder_add(struct recorder *r, struct store *store, struct run *run, cons
 		return false;
 	if (r->sender != SENDER_KEPT)
 		r->heard_s = now_boot_s;
-	add_config(r, store, run);
+	if (m->config >= 0)
+		run->takes_configs = true;
+	if (m->config >= 0 && m->config > run->config_version && m->config == run->wanted_version)
+		change_configuration(r, store, run);
 	run->reports++;
 	run->malformed_reports += malformed;
 	r->changed = true;
@@ -344,19 +292,10 @@ bool recorder_add(struct recorder *r, struct store *store, struct run *run, cons
 		recorder_add_loss(r, run, m, now_boot_s);
 		recorder_add_gradient(r, run, m, now_boot_s);
 	}
-	add_texts(r, run, m);
+	add_values(r, run, m);
 	add_position(r, run, m, now_boot_s);
 	recorder_add_metrics(r, run, m);
-	add_totals(r, run, m);
-	add_memory(r, run, m);
 	return false;
-}
-
-/* A window of the warm-up counts only where no other run in this configuration was measured. */
-static bool summarise(const struct recorder *r, struct observation *o)
-{
-	return step_stats_result(&r->stats, o) ||
-	       (r->earlier.n_windows == 0 && step_stats_provisional(&r->stats, o));
 }
 
 /* Step times of a run that shares its device count for whoever is beside it. Those of the time in
@@ -373,9 +312,7 @@ static int see_others(struct recorder *r, struct store *store, const struct run 
 	if (!strcmp(beside, r->beside))
 		return 0;
 	snprintf(r->beside, sizeof(r->beside), "%s", beside);
-	step_stats_init(&r->stats);
-	r->last_step = -1;
-	observation_init(&r->earlier);
+	forget_step_times(r);
 	return beside[0] ? 0 : store_observation_get(store, run, &r->earlier, err);
 }
 
@@ -384,14 +321,26 @@ static int see_others(struct recorder *r, struct store *store, const struct run 
 static int write_step_times(struct recorder *r, struct store *store, struct run *run,
 			    struct observation *o, struct run_update *p, struct err *err)
 {
-	if (r->positions_only || !summarise(r, o))
+	bool stay = run->config_version > 0 || r->tiers_differ;
+
+	/* A window of the warm-up counts only where no other run in this configuration was
+	 * measured. */
+	if (r->positions_only ||
+	    !(step_stats_result(&r->stats, o) ||
+	      (r->earlier.n_windows == 0 && step_stats_provisional(&r->stats, o))))
 		return 0;
 	run->step_time_s = o->step_time_s;
 	if (r->beside[0])
 		return strcmp(r->beside, "*") != 0
 			? store_share_put(store, run, r->beside, o, err) : 0;
 	observation_merge(o, &r->earlier);
-	tell_cores(r, run);
+	/* Until step times with another number of cores take their place, those of the number
+	 * before are stored. Where the run had other sizes or another tier, step times of both
+	 * numbers stay, and the number is not known. */
+	if (run->measured_cores > 0 && run->measured_cores != r->cores && stay)
+		run->measured_cores = RUN_CORES_DIFFER;
+	else if (run->measured_cores >= 0)
+		run->measured_cores = r->cores;
 	p->observation = o;
 	return 0;
 }
@@ -412,6 +361,7 @@ int recorder_write(struct recorder *r, struct store *store, struct run *run, str
 		.status_text = r->status[0] ? r->status : NULL,
 		.parameters = r->parameters,
 	};
+	int cores;
 
 	if (!r->changed && now - r->written_boot_s < QUIET_WRITE_S)
 		return 0;
@@ -420,7 +370,12 @@ int recorder_write(struct recorder *r, struct store *store, struct run *run, str
 	step_stats_close_window(&r->stats);
 	if (see_tier(r, store, run, err))
 		return -1;
-	see_cores(r, run);
+	cores = cores_of(run);
+	/* Step times with more or fewer cores are others: a pass may have bound the run anew. */
+	if (r->cores_are_known && r->cores != cores)
+		forget_step_times(r);
+	r->cores = cores;
+	r->cores_are_known = true;
 	if (see_others(r, store, run, err) ||
 	    write_step_times(r, store, run, &observation, &p, err))
 		return -1;

@@ -33,21 +33,6 @@ static void see_rung(struct recorder *r, const struct run *run, const char *name
 	}
 }
 
-static int write_rungs(struct recorder *r, struct store *store, const struct run *run,
-		       struct err *err)
-{
-	struct recorder_rungs *rungs = &r->rungs;
-	int first = rungs->known.rung + 1;
-
-	for (int i = 0; i < rungs->n_new; i++)
-		if (store_rung_add(store, run->job_id, first + i, rungs->samples[i],
-				   rungs->values[i], err))
-			return -1;
-	rungs->known.rung += rungs->n_new;
-	rungs->n_new = 0;
-	return 0;
-}
-
 /* --- divergence --- */
 
 /* A training has diverged (--stop-nan) if its loss was not finite in so many values in a row. */
@@ -66,39 +51,19 @@ void recorder_watch_values(struct recorder *r, int limit, const struct strings *
 	r->diverged.expressions = expressions;
 }
 
-static bool is_expression(const struct strings *expressions, const char *name)
-{
-	size_t length = strlen(name);
-
-	for (size_t i = 0; expressions && i < expressions->count; i++)
-		if (!strncmp(expressions->items[i], name, length) &&
-		    expressions->items[i][length] == '=')
-			return true;
-	return false;
-}
-
 /* True for a loss of any kind, the metric of --halving, and each --metric. */
 static bool is_watched(const struct recorder *r, const char *name)
 {
 	const struct halving *h = &r->rungs.known.halving;
+	const struct strings *list = r->diverged.expressions;
+	size_t length = strlen(name);
 
-	return strcasestr(name, "loss") || (h->n_rungs > 0 && !strcmp(name, h->metric)) ||
-	       is_expression(r->diverged.expressions, name);
-}
-
-static void count_value(struct recorder *r, const struct run *run, struct recorder_metric *m,
-			double value)
-{
-	struct recorder_diverged *d = &r->diverged;
-
-	m->not_finite = isfinite(value) ? 0 : m->not_finite + 1;
-	if (d->limit <= 0 || d->name[0] || m->not_finite < d->limit ||
-	    !is_watched(r, m->values.name))
-		return;
-	memcpy(d->name, m->values.name, sizeof(d->name));
-	d->count = m->not_finite;
-	d->steps = r->steps;
-	d->samples = run->last_samples;
+	if (strcasestr(name, "loss") || (h->n_rungs > 0 && !strcmp(name, h->metric)))
+		return true;
+	for (size_t i = 0; list && i < list->count; i++)
+		if (!strncmp(list->items[i], name, length) && list->items[i][length] == '=')
+			return true;
+	return false;
 }
 
 bool recorder_has_diverged(const struct recorder *r)
@@ -123,22 +88,19 @@ void recorder_describe_diverged(const struct recorder *r, struct text *t)
 /* Numbers that a program reports or prints for people: METRIC.name=value, the loss, and those of
  * the user's expressions. */
 
-static struct recorder_metric *find_metric(struct recorder *r, const char *name)
-{
-	for (int i = 0; i < r->n_metrics; i++)
-		if (!strcmp(r->metrics[i].values.name, name))
-			return &r->metrics[i];
-	return r->n_metrics < REPORT_METRICS_MAX ? &r->metrics[r->n_metrics++] : NULL;
-}
-
 void recorder_add_metric(struct recorder *r, const struct run *run, const char *name, double value)
 {
-	struct recorder_metric *metric = find_metric(r, name);
-	struct job_metric *m = metric ? &metric->values : NULL;
+	struct recorder_diverged *d = &r->diverged;
+	struct recorder_metric *metric = r->metrics;
+	struct job_metric *m;
 
 	see_rung(r, run, name, value);
-	if (!m)
+	while (metric < r->metrics + r->n_metrics && strcmp(metric->values.name, name) != 0)
+		metric++;
+	if (metric == r->metrics + REPORT_METRICS_MAX)
 		return;
+	r->n_metrics += metric == r->metrics + r->n_metrics;
+	m = &metric->values;
 	if (!metric->changed)
 		m->lowest = m->highest = m->lowest_samples = m->highest_samples = NAN;
 	if (isfinite(value) && !(value >= m->lowest)) {
@@ -154,7 +116,13 @@ void recorder_add_metric(struct recorder *r, const struct run *run, const char *
 	m->samples = run->last_samples;
 	metric->changed = true;
 	r->changed = true;
-	count_value(r, run, metric, value);
+	metric->not_finite = isfinite(value) ? 0 : metric->not_finite + 1;
+	if (d->limit <= 0 || d->name[0] || metric->not_finite < d->limit || !is_watched(r, m->name))
+		return;
+	memcpy(d->name, m->name, sizeof(d->name));
+	d->count = metric->not_finite;
+	d->steps = r->steps;
+	d->samples = run->last_samples;
 }
 
 /* The loss is a metric like others, unless the program reports one of that name itself. */
@@ -167,24 +135,12 @@ void recorder_add_metrics(struct recorder *r, const struct run *run,
 		recorder_add_metric(r, run, m->metrics[i].name, m->metrics[i].value);
 }
 
-/* Adds points to the curves of throughput and batch size, too. */
-static int write_speed(const struct recorder *r, struct store *store, const struct run *run,
-		       struct err *err)
-{
-	double batch_size = (double)configuration_batch_size(&run->configuration);
-
-	if (r->positions_only || !(batch_size > 0) || !(run->step_time_s > 0))
-		return 0;
-	if (store_curve_add(store, run->job_id, CURVE_BATCH_SIZE, run->last_samples, batch_size,
-			    err))
-		return -1;
-	return store_curve_add(store, run->job_id, CURVE_THROUGHPUT, run->last_samples,
-			       batch_size / run->step_time_s, err);
-}
-
 int recorder_write_metrics(struct recorder *r, struct store *store, const struct run *run,
 			   struct err *err)
 {
+	double batch_size = (double)configuration_batch_size(&run->configuration);
+	struct recorder_rungs *rungs = &r->rungs;
+
 	for (int i = 0; i < r->n_metrics; i++) {
 		const struct job_metric *m = &r->metrics[i].values;
 
@@ -195,7 +151,19 @@ int recorder_write_metrics(struct recorder *r, struct store *store, const struct
 			return -1;
 		r->metrics[i].changed = false;
 	}
-	return write_rungs(r, store, run, err) || write_speed(r, store, run, err) ? -1 : 0;
+	for (int i = 0; i < rungs->n_new; i++)
+		if (store_rung_add(store, run->job_id, rungs->known.rung + 1 + i,
+				   rungs->samples[i], rungs->values[i], err))
+			return -1;
+	rungs->known.rung += rungs->n_new;
+	rungs->n_new = 0;
+	if (r->positions_only || !(batch_size > 0) || !(run->step_time_s > 0))
+		return 0;
+	if (store_curve_add(store, run->job_id, CURVE_BATCH_SIZE, run->last_samples, batch_size,
+			    err))
+		return -1;
+	return store_curve_add(store, run->job_id, CURVE_THROUGHPUT, run->last_samples,
+			       batch_size / run->step_time_s, err);
 }
 
 /* --- gradients --- */

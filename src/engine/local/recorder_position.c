@@ -34,28 +34,6 @@ static void refuse_report(struct recorder *r, struct run *run, const char *forma
 	r->changed = true;
 }
 
-/* A program that continues from a checkpoint may stand anywhere. A position that cannot be true is
- * left out, and the rest of its report counts: a program that restarted itself has step times as
- * good as before, and a checkpoint is there whatever its position. */
-static void check_position(struct recorder *r, struct run *run, struct report_message *m,
-			   double now)
-{
-	double last = r->positions.last;
-	enum position_verdict judgement;
-
-	if (m->samples < 0 || recorder_is_of_the_past(r, run, m))
-		return;
-	if (m->resumed[0])
-		position_restart(&r->positions);
-	judgement = position_judge(&r->positions, (double)m->samples, now);
-	if (judgement == POSITION_FINE)
-		return;
-	refuse_report(r, run, "SAMPLES %s from %.0f to %lld",
-		      judgement == POSITION_FELL ? "fell" : "jumped", last,
-		      (long long)m->samples);
-	m->samples = m->step = -1;
-}
-
 /* True if a kept report tells more than is known. The same report may have come by the socket, or a
  * later one, whose texts and numbers an older report must not replace. */
 static bool is_news(const struct recorder *r, const struct run *run,
@@ -73,17 +51,34 @@ static bool is_news(const struct recorder *r, const struct run *run,
 	return m->step >= 0 ? !((double)m->step <= r->steps) : !(r->kept_s <= r->heard_s);
 }
 
+/* A program that continues from a checkpoint may stand anywhere. A position that cannot be true is
+ * left out, and the rest of its report counts: a program that restarted itself has step times as
+ * good as before, and a checkpoint is there whatever its position. */
 bool recorder_believes(struct recorder *r, struct run *run, double now)
 {
+	struct report_message *m = &r->message;
+	enum position_verdict verdict;
+	double last = r->positions.last;
+
 	if (r->sender == SENDER_FOREIGN) {
 		refuse_report(r, run, "sent by a process that is not the job's");
 		return false;
 	}
-	if (r->sender == SENDER_KEPT && !is_news(r, run, &r->message))
+	if (r->sender == SENDER_KEPT && !is_news(r, run, m))
 		return false;
 	if (r->sender != SENDER_OURS)
-		report_message_drop_measurements(&r->message);
-	check_position(r, run, &r->message, now);
+		report_message_drop_measurements(m);
+	if (m->samples < 0 || recorder_is_of_the_past(r, run, m))
+		return true;
+	if (m->resumed[0])
+		position_restart(&r->positions);
+	verdict = position_judge(&r->positions, (double)m->samples, now);
+	if (verdict != POSITION_FINE) {
+		refuse_report(r, run, "SAMPLES %s from %.0f to %lld",
+			      verdict == POSITION_FELL ? "fell" : "jumped", last,
+			      (long long)m->samples);
+		m->samples = m->step = -1;
+	}
 	return true;
 }
 
@@ -181,30 +176,19 @@ static double total_steps(const struct recorder *r, const struct declaration *d)
 								       : (double)NAN;
 }
 
-/* Each comparison is false where one side is not known. */
-static bool is_at_total(const struct recorder *r, const struct run *run,
-			const struct declaration *d)
-{
-	double batch = (double)configuration_batch_size(&run->configuration);
-	double samples_left = total_samples(r, d) - run->last_samples;
-	double steps_left = total_steps(r, d) - r->steps - r->counts_from_0;
-
-	return samples_left <= 0 || samples_left < batch || steps_left < LESS_THAN_A_STEP;
-}
-
-/* True if the log counts epochs and no steps. */
-static bool counts_epochs(const struct recorder *r, const struct run *run)
-{
-	return !r->steps_are_reported && r->logged_unit == STEP_EPOCHS && isnan(r->steps) &&
-	       isnan(run->last_samples);
-}
-
 bool recorder_is_at_its_end(const struct recorder *r, const struct run *run, const struct job *job)
 {
+	double batch = (double)configuration_batch_size(&run->configuration);
+	double samples_left = total_samples(r, &job->declared) - run->last_samples;
+	double steps_left = total_steps(r, &job->declared) - r->steps - r->counts_from_0;
+	bool counts_epochs = !r->steps_are_reported && r->logged_unit == STEP_EPOCHS &&
+			     isnan(r->steps) && isnan(run->last_samples);
+
 	if (job->profile)	/* a profile ends with its budget, not with its work */
 		return false;
-	return r->has_ended || is_at_total(r, run, &job->declared) ||
-	       (counts_epochs(r, run) && r->epoch >= r->total_epochs);
+	/* each comparison is false where one side is not known */
+	return r->has_ended || samples_left <= 0 || samples_left < batch ||
+	       steps_left < LESS_THAN_A_STEP || (counts_epochs && r->epoch >= r->total_epochs);
 }
 
 /* --- steps in the log become what reports would have said --- */
@@ -238,17 +222,6 @@ static double units_of_step(const struct run *run, enum step_unit unit)
 	return unit == STEP_BATCHES ? (double)run->configuration.accumulation_steps : 1;
 }
 
-static void add_time(struct recorder *r, const struct step_event *e, double units)
-{
-	int copies;
-
-	if (e->basis == STEP_UNTIMED || isnan(units))
-		return;
-	copies = (int)fmax(fmin(round(e->n / units), COPIES_MAX), 1);
-	for (int i = 0; i < copies; i++)
-		step_stats_add(&r->stats, e->unit_s * units, (double)NAN);
-}
-
 /* Returns the samples at a run's first step. A program that begins at a lower position than the
  * job's has gone back to an earlier checkpoint or to the start; the job's samples are scaled down
  * accordingly. A job that reports its checkpoints already stands at the last one although its steps
@@ -262,27 +235,6 @@ static double samples_at_first(struct run *run, const struct job *job, double st
 	if (job->progress.position_doubt != POSITION_OLD)
 		run->lost_samples = (1 - kept) * job->progress.samples;
 	return kept * job->progress.samples;
-}
-
-/* A pattern that replaces another continues at the run's position. */
-static void see_first(struct recorder *r, struct run *run, const struct job *job,
-		      const struct step_event *e, double steps)
-{
-	if (!isnan(r->first_logged_position))
-		return;
-	r->first_logged_position = e->position;
-	r->base_samples = run->last_samples;
-	if (isnan(run->last_samples) && job->declared.batch.max > 0 && !job->profile &&
-	    !isnan(job->progress.samples))
-		r->base_samples = samples_at_first(run, job, steps);
-}
-
-/* The unit of the log turned out to be another one: the times and positions so far are void. */
-static void see_unit(struct recorder *r, const struct step_event *e)
-{
-	if (e->unit != r->logged_unit && !isnan(r->first_logged_position))
-		step_stats_init(&r->stats);
-	r->logged_unit = e->unit;
 }
 
 /* If the batch size changes from run to run, the steps before this run were of another size: the
@@ -303,43 +255,50 @@ static double samples_at(const struct recorder *r, const struct run *run, const 
 	       floor(fmax(e->position - r->first_logged_position, 0) / units) * batch;
 }
 
-/* Where the batch size may change, samples_at_first() says what was lost. */
-static void add_samples(struct recorder *r, struct run *run, const struct job *job, double samples,
-			double arrival_s)
-{
-	if (isnan(samples))
-		return;
-	run->last_samples = samples;
-	r->position_s = arrival_s;
-	if (job->declared.batch.max == 0)
-		recorder_see_position(r, run, samples);
-	if (isnan(run->first_samples))
-		run->first_samples = samples;
-}
-
 void recorder_add_logged(struct recorder *r, struct run *run, const struct job *job,
 			 const struct step_event *e)
 {
-	double units = units_of_step(run, e->unit);
+	double units = units_of_step(run, e->unit), samples, copies;
 
 	if (r->steps_are_reported)
 		return;
 	r->changed = true;
-	see_unit(r, e);
+	/* the unit of the log turned out to be another one: what was measured so far is void */
+	if (e->unit != r->logged_unit && !isnan(r->first_logged_position))
+		step_stats_init(&r->stats);
+	r->logged_unit = e->unit;
 	if (e->unit == STEP_EPOCHS) {
 		r->epoch = e->position;
 		r->total_epochs = e->total;
 	}
 	if (e->unit == STEP_SAMPLES && e->total > 0)
 		r->total_samples = e->total;
-	add_time(r, e, units);
+	copies = e->basis == STEP_UNTIMED || isnan(units)
+		? 0 : fmax(fmin(round(e->n / units), COPIES_MAX), 1);
+	for (int i = 0; i < copies; i++)
+		step_stats_add(&r->stats, e->unit_s * units, (double)NAN);
 	if (!isnan(units)) {
 		r->steps = floor(e->position / units);
 		r->printed_total_steps = e->total > 0 ? e->total / units : 0;
 		r->total_may_be_of_epoch = e->total_may_be_of_epoch;
 		r->counts_from_0 = e->counts_from_0;
-		see_first(r, run, job, e, r->steps);
 	}
-	if (!r->samples_are_reported)
-		add_samples(r, run, job, samples_at(r, run, job, e, units), e->arrival_s);
+	/* A pattern that replaces another continues at the run's position. */
+	if (!isnan(units) && isnan(r->first_logged_position)) {
+		r->first_logged_position = e->position;
+		r->base_samples = run->last_samples;
+		if (isnan(run->last_samples) && job->declared.batch.max > 0 && !job->profile &&
+		    !isnan(job->progress.samples))
+			r->base_samples = samples_at_first(run, job, r->steps);
+	}
+	samples = r->samples_are_reported ? (double)NAN : samples_at(r, run, job, e, units);
+	if (isnan(samples))
+		return;
+	run->last_samples = samples;
+	r->position_s = e->arrival_s;
+	/* where the batch size may change, samples_at_first() says what was lost */
+	if (job->declared.batch.max == 0)
+		recorder_see_position(r, run, samples);
+	if (isnan(run->first_samples))
+		run->first_samples = samples;
 }

@@ -23,38 +23,29 @@
 
 /* --- where --- */
 
-/* Finds the file system of control groups, version 2: its mount point, and the group that is seen
- * there as the root. */
-static bool find_mount(char *point, char *root)
+/* Finds the file system of control groups, version 2: its mount point, the group that is seen there
+ * as the root, and the control group of this process. Each has PATH_MAX bytes. */
+static bool find_places(char *point, char *root, char *own)
 {
-	FILE *file = file_open_stream("/proc/self/mountinfo");
+	FILE *mounts = file_open_stream("/proc/self/mountinfo");
+	FILE *groups = file_open_stream("/proc/self/cgroup");
+	bool mounted = false, found = false;
 	char line[3 * PATH_MAX];
-	bool found = false;
 
-	while (file && !found && fgets(line, sizeof(line), file))
-		found = strstr(line, " - cgroup2 ") &&
-			sscanf(line, "%*s %*s %*s %4095s %4095s", root, point) == 2;
-	if (file)
-		fclose(file);
-	return found;
-}
-
-/* Reads the control group of this process from /proc. */
-static bool find_own(char *own)
-{
-	FILE *file = file_open_stream("/proc/self/cgroup");
-	char line[PATH_MAX + 8] = "";
-	bool found = false;
-
-	while (file && !found && fgets(line, sizeof(line), file))
-		found = !strncmp(line, "0::/", 4);
-	if (file)
-		fclose(file);
-	line[strcspn(line, "\n")] = '\0';
-	if (!found || strlen(line + 3) >= PATH_MAX)
-		return false;
-	memcpy(own, line + 3, strlen(line + 3) + 1);
-	return true;
+	while (mounts && !mounted && fgets(line, sizeof(line), mounts))
+		mounted = strstr(line, " - cgroup2 ") &&
+			  sscanf(line, "%*s %*s %*s %4095s %4095s", root, point) == 2;
+	while (groups && !found && fgets(line, sizeof(line), groups))
+		if (!strncmp(line, "0::/", 4)) {
+			line[strcspn(line, "\n")] = '\0';
+			found = strlen(line + 3) < PATH_MAX;
+			memcpy(own, line + 3, found ? strlen(line + 3) + 1 : 0);
+		}
+	if (mounts)
+		fclose(mounts);
+	if (groups)
+		fclose(groups);
+	return mounted && found;
 }
 
 /* True if the path begins with the name of a run's group: other units may be called pollux, too. */
@@ -83,7 +74,7 @@ static char *own_directory(struct err *err)
 	char point[PATH_MAX], root[PATH_MAX], own[PATH_MAX];
 	size_t shown;
 
-	if (!find_mount(point, root) || !find_own(own)) {
+	if (!find_places(point, root, own)) {
 		err_set(err, EX_UNAVAILABLE, "control groups of version 2 are not mounted");
 		return NULL;
 	}
@@ -96,47 +87,39 @@ static char *own_directory(struct err *err)
 	return xasprintf("%s%s", point, !strcmp(own + shown, "/") ? "" : own + shown);
 }
 
-static bool is_writable(const char *base)
-{
-	char *processes = xasprintf("%s/cgroup.procs", base);
-	bool is = access(base, W_OK) == 0 && access(processes, W_OK) == 0;
-
-	free(processes);
-	return is;
-}
-
 char *run_group_base(struct err *err)
 {
 	const char *wanted = getenv("POLLUX_CGROUP");
-	char *base;
+	char *base, *processes;
+	bool is_writable;
 
 	if (wanted && !strcmp(wanted, "none")) {
 		err_set(err, EX_UNAVAILABLE, "POLLUX_CGROUP is 'none'");
 		return NULL;
 	}
 	base = wanted && *wanted ? xstrdup(wanted) : own_directory(err);
-	if (!base || is_writable(base))
+	if (!base)
+		return NULL;
+	processes = xasprintf("%s/cgroup.procs", base);
+	is_writable = access(base, W_OK) == 0 && access(processes, W_OK) == 0;
+	if (!is_writable)
+		err_set(err, EX_UNAVAILABLE, "'%s' may not be written: %s", base, strerror(errno));
+	free(processes);
+	if (is_writable)
 		return base;
-	err_set(err, EX_UNAVAILABLE, "'%s' may not be written: %s", base, strerror(errno));
 	free(base);
 	return NULL;
 }
 
 /* --- one group --- */
 
-/* FNV-1a, to distinguish the stores of a machine. */
-static unsigned long long hash_of(const char *text)
-{
-	unsigned long long hash = 0xcbf29ce484222325;
-
-	for (; *text; text++)
-		hash = (hash ^ (unsigned char)*text) * 0x100000001b3;
-	return hash;
-}
-
 static char *group_prefix(const struct paths *paths)
 {
-	return xasprintf(GROUP_PREFIX "%016llx-", hash_of(paths->dir));
+	unsigned long long hash = 0xcbf29ce484222325;	/* FNV-1a: tells stores apart */
+
+	for (const char *c = paths->dir; *c; c++)
+		hash = (hash ^ (unsigned char)*c) * 0x100000001b3;
+	return xasprintf(GROUP_PREFIX "%016llx-", hash);
 }
 
 static int write_file(const char *group, const char *name, const char *text)
@@ -153,40 +136,34 @@ static int write_file(const char *group, const char *name, const char *text)
 	return n < 0 ? -1 : 0;
 }
 
-/* In a threaded tree a new group takes no processes. */
-static bool takes_processes(const char *group)
-{
-	char *path = xasprintf("%s/cgroup.type", group);
-	FILE *file = file_open_stream(path);
-	char type[32] = "";
-	bool takes = file && fgets(type, sizeof(type), file) && !strcmp(type, "domain\n");
-
-	if (file)
-		fclose(file);
-	free(path);
-	return takes;
-}
-
 char *run_group_make(const struct paths *paths, int64_t run_id, const char *store_id,
 		     struct err *err)
 {
-	char *base = run_group_base(err), *prefix = group_prefix(paths), *group = NULL;
+	char *base = run_group_base(err), *prefix = group_prefix(paths), *path, *group = NULL;
+	char type[32];
 
 	if (base)
 		group = xasprintf("%s/%s%lld.%.8s", base, prefix, (long long)run_id, store_id);
-	if (group && mkdir(group, 0755) && errno != EEXIST) {
+	free(prefix);
+	free(base);
+	if (!group)
+		return NULL;
+	if (mkdir(group, 0755) && errno != EEXIST) {
 		err_set(err, EX_UNAVAILABLE, "cannot make control group '%s': %s", group,
 			strerror(errno));
 		free(group);
-		group = NULL;
-	} else if (group && !takes_processes(group)) {
+		return NULL;
+	}
+	path = xasprintf("%s/cgroup.type", group);
+	file_first_line(path, type, sizeof(type));
+	free(path);
+	/* in a threaded tree a new group takes no processes */
+	if (strcmp(type, "domain") != 0) {
 		err_set(err, EX_UNAVAILABLE, "control group '%s' takes no processes", group);
 		rmdir(group);
 		free(group);
-		group = NULL;
+		return NULL;
 	}
-	free(prefix);
-	free(base);
 	return group;
 }
 
@@ -260,19 +237,6 @@ void run_group_clean(const struct paths *paths, bool (*is_over)(int64_t run_id, 
 
 /* --- a guardian --- */
 
-static _Noreturn void guard(void)
-{
-	sigset_t all;
-
-	sigfillset(&all);
-	sigprocmask(SIG_SETMASK, &all, NULL);
-	close_range(0, ~0U, 0);
-	prctl(PR_SET_NAME, "pollux-guardian");
-	while (wait(NULL) > 0 || errno == EINTR)
-		;
-	_exit(0);
-}
-
 pid_t guardian_start(void)
 {
 	pid_t guardian = getpid(), pid;
@@ -280,8 +244,17 @@ pid_t guardian_start(void)
 	if (prctl(PR_SET_CHILD_SUBREAPER, 1))
 		return 0;
 	pid = fork();
-	if (pid > 0)
-		guard();
+	if (pid > 0) {
+		sigset_t all;
+
+		sigfillset(&all);
+		sigprocmask(SIG_SETMASK, &all, NULL);
+		close_range(0, ~0U, 0);
+		prctl(PR_SET_NAME, "pollux-guardian");
+		while (wait(NULL) > 0 || errno == EINTR)
+			;
+		_exit(0);
+	}
 	if (pid < 0)
 		return 0;
 	setsid();

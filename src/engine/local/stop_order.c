@@ -58,26 +58,6 @@ static bool descends(const struct stop_order *o, int below, int above)
 	return false;
 }
 
-static void look_above(const struct stop_order *o, struct place *places, int i)
-{
-	const struct stop_process *p = &o->items[i];
-	int above = p->parent;
-
-	for (int depth = 0; above >= 0 && depth < ANCESTORS_MAX; depth++) {
-		const struct stop_process *a = &o->items[above];
-
-		places[above].weight_s = fmax(places[above].weight_s, p->cpu_s);
-		places[above].starts_heeding |= !p->gone && heeds(p);
-		if (heeds(a) && is_told(a)) {
-			places[i].is_below = true;
-			places[i].told_boot_s = fmax(places[i].told_boot_s, a->told_boot_s);
-		} else if (heeds(a) && !a->gone) {
-			places[i].waits = true;
-		}
-		above = a->parent;
-	}
-}
-
 static struct place *find_places(const struct stop_order *o)
 {
 	struct place *places = xcalloc((size_t)o->count + 1, sizeof(*places));
@@ -87,34 +67,30 @@ static struct place *find_places(const struct stop_order *o)
 		places[i].is_below = o->is_taken_over;
 		places[i].told_boot_s = o->is_taken_over ? o->asked_boot_s : (double)NAN;
 	}
-	for (int i = 0; i < o->count; i++)
-		look_above(o, places, i);
+	for (int i = 0; i < o->count; i++) {
+		const struct stop_process *p = &o->items[i];
+		int above = p->parent;
+
+		for (int depth = 0; above >= 0 && depth < ANCESTORS_MAX; depth++) {
+			const struct stop_process *a = &o->items[above];
+
+			places[above].weight_s = fmax(places[above].weight_s, p->cpu_s);
+			places[above].starts_heeding |= !p->gone && heeds(p);
+			if (heeds(a) && is_told(a)) {
+				places[i].is_below = true;
+				places[i].told_boot_s = fmax(places[i].told_boot_s, a->told_boot_s);
+			} else if (heeds(a) && !a->gone) {
+				places[i].waits = true;
+			}
+			above = a->parent;
+		}
+	}
 	return places;
 }
 
 static bool is_light(double cpu_s, double other_cpu_s)
 {
 	return other_cpu_s >= LIGHT_FROM_S && cpu_s < LIGHT_PART * other_cpu_s;
-}
-
-static double most_cpu_s(const struct stop_order *o)
-{
-	double most_s = 0;
-
-	for (int i = 0; i < o->count; i++)
-		if (heeds(&o->items[i]))
-			most_s = fmax(most_s, o->items[i].cpu_s);
-	return most_s;
-}
-
-/* True if the process may save before it ends. A light one that was not told, such as a display
- * server or a dashboard, serves those that save. */
-static bool may_save(const struct stop_order *o, const struct place *places, int i, double most_s)
-{
-	const struct stop_process *p = &o->items[i];
-
-	return !p->gone && heeds(p) &&
-	       (is_told(p) || p->pid == o->leader || !is_light(places[i].weight_s, most_s));
 }
 
 /* Of a process that heeds, other pipes than those of its output lead to its workers. */
@@ -223,7 +199,7 @@ static bool was_not_passed_on(const struct stop_order *o, int i, const struct pl
 	return now >= silent_until;
 }
 
-/* What holds for all processes of the run. */
+/* What holds for all processes of the run. one_may_save: before it ends. */
 struct scene {
 	double now, most_cpu_s;
 	bool one_may_save, leader_is_gone;
@@ -260,11 +236,20 @@ static bool tell_heedless(const struct stop_order *o, int i, const struct place 
 
 static struct scene scene_of(const struct stop_order *o, const struct place *places, double now)
 {
-	struct scene scene = { .now = now, .most_cpu_s = most_cpu_s(o), .leader_is_gone = true };
+	struct scene scene = { .now = now, .leader_is_gone = true };
 
+	for (int i = 0; i < o->count; i++)
+		if (heeds(&o->items[i]))
+			scene.most_cpu_s = fmax(scene.most_cpu_s, o->items[i].cpu_s);
 	for (int i = 0; i < o->count; i++) {
-		scene.one_may_save |= may_save(o, places, i, scene.most_cpu_s);
-		if (o->items[i].pid == o->leader && !o->items[i].gone)
+		const struct stop_process *p = &o->items[i];
+
+		/* A light process that was not told, such as a display server or a dashboard,
+		 * serves those that save. */
+		scene.one_may_save |= !p->gone && heeds(p) &&
+				      (is_told(p) || p->pid == o->leader ||
+				       !is_light(places[i].weight_s, scene.most_cpu_s));
+		if (p->pid == o->leader && !p->gone)
 			scene.leader_is_gone = false;
 	}
 	return scene;
@@ -329,46 +314,21 @@ void stop_order_see_step(struct stop_order *o, double now)
 #define LOOKS 5
 #define LOOK_AGAIN_US 2000
 
+/* The newest process with this number that lives, or that began at start_ticks; -1: none. */
 static int find(const struct stop_order *o, pid_t pid, int64_t start_ticks)
 {
 	for (int i = o->count - 1; i >= 0; i--)
-		if (o->items[i].pid == pid && o->items[i].start_ticks == start_ticks)
+		if (o->items[i].pid == pid && (start_ticks ? o->items[i].start_ticks == start_ticks
+							   : !o->items[i].gone))
 			return i;
 	return -1;
-}
-
-static int find_living(const struct stop_order *o, pid_t pid)
-{
-	for (int i = o->count - 1; i >= 0; i--)
-		if (o->items[i].pid == pid && !o->items[i].gone)
-			return i;
-	return -1;
-}
-
-static void add(struct stop_order *o, pid_t pid, int64_t start_ticks)
-{
-	if (o->count == o->room) {
-		o->room = o->room ? 2 * o->room : 32;
-		o->items = xreallocarray(o->items, (size_t)o->room, sizeof(*o->items));
-	}
-	o->items[o->count++] = (struct stop_process){
-		.pid = pid, .start_ticks = start_ticks, .parent = -1, .told_boot_s = NAN,
-	};
-}
-
-/* A handler that was seen counts from then on: it may be gone because the process is ending. */
-static void look_at_heed(struct stop_process *p, int signal_number)
-{
-	enum proc_heed heed = proc_heed(p->pid, signal_number);
-
-	if (isnan(p->told_boot_s) || heed > p->heed)
-		p->heed = heed;
 }
 
 static void look_at(const struct stop_order *o, struct stop_process *p, int signal_number)
 {
 	struct proc_streams streams;
 	struct proc_times times;
+	enum proc_heed heed;
 
 	if (proc_times(p->pid, &times)) {
 		p->cpu_s = times.cpu_s;
@@ -380,8 +340,13 @@ static void look_at(const struct stop_order *o, struct stop_process *p, int sign
 	/* one that ends has closed them already */
 	if (streams.prints[0] != 0 || streams.reads[0] != 0)
 		p->streams = streams;
-	if (p->heed != PROC_BLOCKS)
-		look_at_heed(p, signal_number);
+	if (p->heed == PROC_BLOCKS)
+		return;
+	/* A handler that was seen counts from then on: it may be gone because the process is
+	 * ending. */
+	heed = proc_heed(p->pid, signal_number);
+	if (isnan(p->told_boot_s) || heed > p->heed)
+		p->heed = heed;
 }
 
 /* Looks again at the processes that may be in a fork just now. */
@@ -416,19 +381,25 @@ static void take_list(struct stop_order *o, const struct pid_list *living)
 		o->items[i].gone = true;
 	}
 	for (int i = 0; i < living->count; i++) {
+		pid_t pid = living->items[i];
 		int at;
 
-		if (!proc_times(living->items[i], &times))
+		if (!proc_times(pid, &times))
 			continue;
-		at = find(o, living->items[i], times.start_ticks);
-		if (at < 0)
-			add(o, living->items[i], times.start_ticks);
-		else
+		at = find(o, pid, times.start_ticks);
+		if (at >= 0) {
 			o->items[at].gone = false;
+			continue;
+		}
+		o->items = xgrow(o->items, o->count, sizeof(*o->items));
+		o->items[o->count++] = (struct stop_process){
+			.pid = pid, .start_ticks = times.start_ticks, .parent = -1,
+			.told_boot_s = NAN,
+		};
 	}
 	for (int i = known; i < o->count; i++)
 		if (proc_times(o->items[i].pid, &times))
-			o->items[i].parent = find_living(o, times.parent);
+			o->items[i].parent = find(o, times.parent, 0);
 }
 
 /* Terminals have negative numbers. */
@@ -439,22 +410,6 @@ static bool has_terminal_of(const struct stop_process *p, const struct stop_proc
 			if (q->streams.prints[j] == p->streams.reads[i])
 				return true;
 	return false;
-}
-
-static void find_terminals(struct stop_order *o)
-{
-	for (int i = 0; i < o->count; i++) {
-		struct stop_process *p = &o->items[i];
-
-		if (p->gone)
-			continue;
-		p->has_terminal = false;
-		for (int j = 0; j < o->count && p->streams.reads[0] != 0; j++)
-			p->has_terminal |= j != i && !o->items[j].gone &&
-					   o->items[j].heed >= PROC_BLOCKS &&
-					   o->items[j].heed != PROC_IGNORES &&
-					   has_terminal_of(p, &o->items[j]);
-	}
 }
 
 void stop_order_look(struct stop_order *o, const struct pid_list *living, int signal_number)
@@ -469,8 +424,19 @@ void stop_order_look(struct stop_order *o, const struct pid_list *living, int si
 			look_at(o, &o->items[i], signal_number);
 	}
 	settle(o, was_known, signal_number);
-	find_terminals(o);
 	free(was_known);
+	for (int i = 0; i < o->count; i++) {
+		struct stop_process *p = &o->items[i];
+
+		if (p->gone)
+			continue;
+		p->has_terminal = false;
+		for (int j = 0; j < o->count && p->streams.reads[0] != 0; j++)
+			p->has_terminal |= j != i && !o->items[j].gone &&
+					   o->items[j].heed >= PROC_BLOCKS &&
+					   o->items[j].heed != PROC_IGNORES &&
+					   has_terminal_of(p, &o->items[j]);
+	}
 }
 
 double stop_order_tell(struct stop_order *o, int signal_number, double now, stop_send *send_to,

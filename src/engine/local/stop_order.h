@@ -51,7 +51,7 @@ struct stop_process {
 
 struct stop_order {
 	struct stop_process *items;	/* owned */
-	int count, room;
+	int count;
 	pid_t leader;			/* the first process of the run; 0: it was gone already */
 	double asked_boot_s;		/* NaN: no stop was asked for */
 	double grace_s;

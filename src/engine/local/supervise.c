@@ -26,15 +26,21 @@
 
 const struct supervisor_remote *supervisor_remote;
 
-/* Fixes the directories now, wherever the supervisor is later. The pass at the supervisor's end
- * reads the slots from the store. */
-static void set_environment(const struct paths *paths)
+/* Executes "pollux supervise RUN [GROUP]". Fixes the directories now, wherever the supervisor is
+ * later. The pass at the supervisor's end reads the slots from the store. */
+static _Noreturn void execute(const struct paths *paths, int64_t run_id, const char *group)
 {
+	char id[24];
+
 	unsetenv("POLLUX_SLOTS");
 	unsetenv("POLLUX_SLICE");
 	unsetenv("POLLUX_POLICY");
 	unsetenv("POLLUX_SUSPEND_MEMORY");
 	paths_to_environment(paths);
+	snprintf(id, sizeof(id), "%lld", (long long)run_id);
+	if (chdir("/") == 0)
+		execl("/proc/self/exe", "pollux", "supervise", id, group, (char *)NULL);
+	_exit(EX_OSERR);
 }
 
 /* Runs in the grandchild: cuts every tie to the terminal, cron job or session it came from. */
@@ -42,18 +48,13 @@ static _Noreturn void become_supervisor(const struct paths *paths, int64_t run_i
 {
 	int null = file_open_null(O_RDWR);
 	int log = file_open(paths->supervisor_log, O_WRONLY | O_CREAT | O_APPEND, 0600);
-	char id[24];
 
+	setsid();
 	dup2(null, STDIN_FILENO);
 	dup2(null, STDOUT_FILENO);
 	dup2(log >= 0 ? log : null, STDERR_FILENO);
 	close_range(STDERR_FILENO + 1, ~0U, 0);
-	set_environment(paths);
-	if (chdir("/"))
-		_exit(EX_OSERR);
-	snprintf(id, sizeof(id), "%lld", (long long)run_id);
-	execl("/proc/self/exe", "pollux", "supervise", id, (char *)NULL);
-	_exit(EX_OSERR);
+	execute(paths, run_id, NULL);
 }
 
 int supervisor_spawn(const struct paths *paths, int64_t run_id, struct err *err)
@@ -66,10 +67,8 @@ int supervisor_spawn(const struct paths *paths, int64_t run_id, struct err *err)
 	if (pid == 0) {
 		/* the supervisor is nobody's child: nobody has to reap it */
 		pid = fork();
-		if (pid == 0) {
-			setsid();
+		if (pid == 0)
 			become_supervisor(paths, run_id);
-		}
 		_exit(pid < 0 ? EX_OSERR : 0);
 	}
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
@@ -122,34 +121,24 @@ static int move_descriptors(const struct paths *paths, int told)
 	return close_range(TOLD_FD + 1, ~0U, 0);
 }
 
-/* SIGTERM, when 'pollux run' dies, stops the run. */
-static _Noreturn void become_foreground(const struct paths *paths, int64_t run_id, int told,
-					pid_t parent)
-{
-	char id[24], group[24];
-
-	snprintf(id, sizeof(id), "%lld", (long long)run_id);
-	snprintf(group, sizeof(group), "%lld", (long long)getpgrp());
-	if (setpgid(0, 0) || move_descriptors(paths, told))
-		_exit(EX_OSERR);
-	set_environment(paths);
-	if (!proc_dies_with(parent, SIGTERM) || chdir("/"))
-		_exit(EX_OSERR);
-	execl("/proc/self/exe", "pollux", "supervise", id, group, (char *)NULL);
-	_exit(EX_OSERR);
-}
-
 int foreground_start(const struct paths *paths, int64_t run_id, struct foreground *f,
 		     struct err *err)
 {
 	pid_t parent = getpid();
+	char group[24];
 	int fds[2];
 
 	if (pipe2(fds, O_CLOEXEC))
 		return err_set(err, EX_OSERR, "cannot make a pipe: %s", strerror(errno));
 	f->supervisor = fork();
-	if (f->supervisor == 0)
-		become_foreground(paths, run_id, fds[1], parent);
+	if (f->supervisor == 0) {
+		snprintf(group, sizeof(group), "%lld", (long long)getpgrp());
+		/* SIGTERM, when 'pollux run' dies, stops the run */
+		if (setpgid(0, 0) || move_descriptors(paths, fds[1]) ||
+		    !proc_dies_with(parent, SIGTERM))
+			_exit(EX_OSERR);
+		execute(paths, run_id, group);
+	}
 	close(fds[1]);
 	f->fd = fds[0];
 	if (f->supervisor > 0)
@@ -173,23 +162,6 @@ void foreground_tell_limit(const struct supervisor *s)
  * whose processes are all still stopped loses nothing: it stays suspended under the new supervisor,
  * and comes back later as it would have. */
 
-/* True if the supervisor that the handle names lives. Its lock could be taken because somebody
- * removed the file: it makes the file anew at its next look (supervisor_keep_lock). */
-static bool other_supervisor_lives(const struct supervisor *s)
-{
-	int64_t pid = s->handle.supervisor_pid;
-
-	return pid != getpid() && local_is_supervisor(&s->run, pid);
-}
-
-static bool all_are_stopped(const struct pid_list *list)
-{
-	for (int i = 0; i < list->count; i++)
-		if (!proc_is_stopped(list->items[i]))
-			return false;
-	return list->count > 0;
-}
-
 /* True if the run is suspended and nothing of it has gone on or ended meanwhile. */
 static bool may_stay_suspended(const struct supervisor *s)
 {
@@ -201,8 +173,10 @@ static bool may_stay_suspended(const struct supervisor *s)
 	    isnan(run->suspended_boot_s) || s->leader.fd < 0 || s->job.profile ||
 	    (run->freeze_state != FREEZE_NONE && run->freeze_state != FREEZE_FROZEN))
 		return false;
-	may = supervisor_find_processes(s, &list) == 0 && all_are_stopped(&list) &&
-	      left_locks_release(s->paths, &list);
+	may = supervisor_find_processes(s, &list) == 0 && list.count > 0;
+	for (int i = 0; may && i < list.count; i++)
+		may = proc_is_stopped(list.items[i]);
+	may = may && left_locks_release(s->paths, &list);
 	pid_list_release(&list);
 	return may;
 }
@@ -230,61 +204,43 @@ static void stay_suspended(struct supervisor *s, const struct kept_position *k)
 	s->state = ST_SUSPENDED;
 }
 
-/* Stops a run whose time limit ended while its supervisor hung. */
-static void enforce_limit(struct supervisor *s)
+static int stop_orphan(struct supervisor *s, const struct kept_position *k, struct err *err)
 {
 	double used_s = s->job.progress.run_time_s + run_clock_s(&s->run, clock_boot_s()) -
 			s->run.launch_boot_s;
-	struct err err;
-
-	if (s->run.stop_reason == STOP_NONE && used_s >= s->job.declared.time_limit_s &&
-	    store_run_request_stop(&s->store, s->run.id, STOP_TIME_LIMIT, clock_boot_s(), &err))
-		supervisor_log(s, "%s", err.text);
-}
-
-/* Watches the run again. Only positions count, because nobody has measured times meanwhile. */
-static void go_on_watching(struct supervisor *s, const struct kept_position *k)
-{
-	struct err err;
-
-	s->recorder.positions_only = true;
-	if (k)
-		kept_position_restore(k, &s->recorder);
-	/* the run has to be stopped all the same */
-	if (supervisor_open_socket(s, &err) || supervisor_open_log(s, &err))
-		supervisor_log(s, "%s", err.text);
-	supervisor_read_kept_reports(s, clock_boot_s());
-	if (k)
-		supervisor_watch_rest_of_log(s, k);
-}
-
-/* The end of a run that a person or a pass had asked to stop names that wish. The loss of the
- * supervisor is an event of its own then. */
-static void tell_of_loss(struct supervisor *s)
-{
-	if (s->run.stop_reason != STOP_ORPHAN)
-		supervisor_add_event(s, "adopted", "its supervisor was killed; another one stops "
-						   "what is left of it");
-}
-
-static int stop_orphan(struct supervisor *s, const struct kept_position *k, struct err *err)
-{
 	bool adopted, was_at_work = s->run.state == RUN_RUNNING &&
 				    s->run.suspension == SUSPENSION_NONE;
+	struct err why;
 
-	enforce_limit(s);
+	/* the time limit may have ended while the supervisor hung */
+	if (s->run.stop_reason == STOP_NONE && used_s >= s->job.declared.time_limit_s &&
+	    store_run_request_stop(&s->store, s->run.id, STOP_TIME_LIMIT, clock_boot_s(), &why))
+		supervisor_log(s, "%s", why.text);
 	if (store_run_adopt(&s->store, s->run.id, s->run.handle, clock_boot_s(), &adopted, err))
 		return -1;
 	if (!adopted) {
 		s->state = ST_FINISHED;
 		return 0;
 	}
-	go_on_watching(s, k);
+	/* Only positions count, because nobody has measured times meanwhile. */
+	s->recorder.positions_only = true;
+	if (k)
+		kept_position_restore(k, &s->recorder);
+	/* the run has to be stopped all the same */
+	if (supervisor_open_socket(s, &why) || supervisor_open_log(s, &why))
+		supervisor_log(s, "%s", why.text);
+	supervisor_read_kept_reports(s, clock_boot_s());
+	if (k)
+		supervisor_watch_rest_of_log(s, k);
 	supervisor_log(s, "its supervisor is gone: stopping what is left of it");
 	supervisor_take_over_stop(s);
 	if (store_run_stop_reason(&s->store, s->run.id, &s->run.stop_reason, &s->run.state, err))
 		return -1;
-	tell_of_loss(s);
+	/* The end of a run that a person or a pass had asked to stop names that wish. The loss of
+	 * the supervisor is an event of its own then. */
+	if (s->run.stop_reason != STOP_ORPHAN)
+		supervisor_add_event(s, "adopted", "its supervisor was killed; another one stops "
+						   "what is left of it");
 	supervisor_hold_devices(s);
 	supervisor_drop_suspension(s);
 	supervisor_mend_freeze(s);
@@ -303,7 +259,10 @@ static int adopt(struct supervisor *s, struct err *err)
 	struct kept_position k;
 	bool stays = false, is_kept;
 
-	if (other_supervisor_lives(s)) {
+	/* The supervisor that the handle names may live. Its lock could be taken because somebody
+	 * removed the file: it makes the file anew at its next look (supervisor_keep_lock). */
+	if (s->handle.supervisor_pid != getpid() &&
+	    local_is_supervisor(&s->run, s->handle.supervisor_pid)) {
 		s->state = ST_FINISHED;
 		return 0;
 	}
@@ -405,23 +364,6 @@ static int load_run(struct supervisor *s, int64_t run_id, struct err *err)
 	return 0;
 }
 
-static int take_over(struct supervisor *s, struct err *err)
-{
-	switch (s->run.state) {
-	case RUN_RUNNING:
-	case RUN_STOPPING:
-		return adopt(s, err);
-	case RUN_ENDED:
-		/* this process made the lock file, after the run had ended */
-		supervisor_unlink(s, "lock");
-		s->state = ST_FINISHED;
-		return 0;
-	case RUN_ASSIGNED:
-		break;
-	}
-	return 0;
-}
-
 static int look_after(struct supervisor *s, int64_t run_id, struct err *err)
 {
 	if (load_run(s, run_id, err))
@@ -431,7 +373,12 @@ static int look_after(struct supervisor *s, int64_t run_id, struct err *err)
 		return -1;
 	if (prctl(PR_SET_CHILD_SUBREAPER, 1))
 		return err_set(err, EX_OSERR, "cannot become a subreaper: %s", strerror(errno));
-	if (take_over(s, err))
+	if (s->run.state == RUN_ENDED) {
+		/* this process made the lock file, after the run had ended */
+		supervisor_unlink(s, "lock");
+		return 0;
+	}
+	if (s->run.state != RUN_ASSIGNED && adopt(s, err))
 		return -1;
 	if (s->state == ST_FINISHED)
 		return 0;
@@ -443,22 +390,11 @@ static int look_after(struct supervisor *s, int64_t run_id, struct err *err)
 	return !s->superseded && supervisor_conclude(s) ? 1 : 0;
 }
 
-/* Where no control group can be made, a guardian keeps the run's processes together. Only a
- * supervisor that a pass started, which leads its session, gets one. */
-static pid_t start_guardian(void)
-{
-	struct err ignored;
-	char *base = getsid(0) == getpid() ? run_group_base(&ignored) : xstrdup("");
-	pid_t guardian = base ? 0 : guardian_start();
-
-	free(base);
-	return guardian;
-}
-
 int supervise(const struct paths *paths, int64_t run_id, pid_t group, struct err *err)
 {
-	char *lock = paths_run(paths, run_id, "lock");
+	char *lock = paths_run(paths, run_id, "lock"), *base;
 	struct supervisor s;
+	struct err ignored;
 	int rc = 0;
 
 	supervisor_init(&s, paths);
@@ -468,8 +404,15 @@ int supervise(const struct paths *paths, int64_t run_id, pid_t group, struct err
 	if (s.lock.fd == -1)
 		return -1;
 	if (s.lock.fd != LOCK_HELD) {
-		/* a manager of machines that signals this process must reach the supervisor */
-		s.guardian_pid = supervisor_remote ? 0 : start_guardian();
+		/* Where no control group can be made, a guardian keeps the run's processes
+		 * together. Only a supervisor that a pass started, which leads its session, gets
+		 * one; a manager of machines that signals this process must reach the
+		 * supervisor. */
+		if (!supervisor_remote && getsid(0) == getpid()) {
+			base = run_group_base(&ignored);
+			s.guardian_pid = base ? 0 : guardian_start();
+			free(base);
+		}
 		supervisor_beat(&s);
 		rc = look_after(&s, run_id, err);
 	}

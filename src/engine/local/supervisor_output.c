@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 
 #include "pollux/config.h"
-#include "pollux/log_keeping.h"
 #include "pollux/supervise.h"
 #include "supervisor_parts.h"
 

@@ -6,7 +6,7 @@
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 
-#include "pollux/log_keeping.h"
+#include "pollux/supervise.h"
 #include "supervisor_parts.h"
 
 /* Names a process that may not be signalled, such as a program that became root: only root or the

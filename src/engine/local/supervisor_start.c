@@ -5,7 +5,6 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
-#include "pollux/child.h"
 #include "pollux/code.h"
 #include "pollux/config.h"
 #include "pollux/environment.h"
