@@ -187,7 +187,8 @@ struct device_backend {
 	/* Variables that environment() sets and that a job does not get from its submitter, with
 	 * NULL at the end; NULL: none. */
 	const char *const *variables;
-	/* Appends its devices to the list, then their links where nearer than DEVICE_LINK_MACHINE.
+	/* (optional: an engine lists the devices) Appends the devices to the list, then their links
+	 * where nearer than DEVICE_LINK_MACHINE.
 	 * No device is a normal answer: 0, nothing appended. -1: the machine cannot be read at
 	 * all. */
 	int (*list)(const struct device_settings *settings, struct device_list *list,
@@ -198,7 +199,7 @@ struct device_backend {
 	 * known. A backend of a library has no list_unanswered: devices cannot be listed then. */
 	bool (*asks_driver)(const struct device_settings *settings);
 	void (*list_unanswered)(const char *why, struct device_list *list);
-	/* Runs in the child between fork and exec: confines the calling process to these devices.
+	/* (optional) Runs in the child between fork and exec: confines the calling process to these devices.
 	 * Uses only id, binding and cores, so devices read from the store will do. */
 	int (*bind)(const struct device *devices, int n, struct err *err);
 	/* True: a stopped process keeps its memory on the devices, and can go on only there. */

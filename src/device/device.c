@@ -94,7 +94,7 @@ static int list_backend(const struct device_backend *backend,
 	char *bytes;
 
 	if (!backend->asks_driver || !backend->asks_driver(settings))
-		return backend->list(settings, list, err);
+		return backend->list ? backend->list(settings, list, err) : 0;
 	bytes = (backend->list_unanswered ? driver_child_ask : library_child_ask)(send_list, &l,
 										   &size, &why);
 	if (bytes && !take_list(bytes, size, list))

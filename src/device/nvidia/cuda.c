@@ -10,71 +10,50 @@
 #include "pollux/mem.h"
 #include "pollux/text.h"
 
-static void *open_in(const char *directory, const char *library)
+/* Opens the first that matches the pattern below the prefix; NULL: none. */
+static void *open_below(const char *prefix, const char *pattern, const char *library)
 {
-	char *path;
-	void *handle;
-
-	if (!directory || !*directory)
-		return NULL;
-	path = xasprintf("%s/lib64/%s", directory, library);
-	handle = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
-	free(path);
-	return handle;
-}
-
-/* Opens a library of NVIDIA's wheels from PyPI, which PyTorch brings: below nvidia/, each has a
- * directory of its own for CUDA 12, and all share one for CUDA 13. */
-static void *open_in_wheels(const char *prefix, const char *library)
-{
-	static const char *const packages[] = { "site-packages", "dist-packages" };
+	char *full = prefix && *prefix ? xasprintf("%s/%s/%s", prefix, pattern, library) : NULL;
 	void *handle = NULL;
+	glob_t found;
 
-	for (size_t i = 0; prefix && *prefix && i < sizeof(packages) / sizeof(packages[0]); i++) {
-		char *pattern = xasprintf("%s/lib/python3*/%s/nvidia/*/lib/%s", prefix,
-					  packages[i], library);
-		glob_t found;
-
-		if (glob(pattern, 0, NULL, &found) == 0)
-			for (size_t k = 0; !handle && k < found.gl_pathc; k++)
-				handle = dlopen(found.gl_pathv[k], RTLD_LAZY | RTLD_LOCAL);
+	if (full && glob(full, 0, NULL, &found) == 0) {
+		for (size_t i = 0; !handle && i < found.gl_pathc; i++)
+			handle = dlopen(found.gl_pathv[i], RTLD_LAZY | RTLD_LOCAL);
 		globfree(&found);
-		free(pattern);
 	}
-	return handle;
-}
-
-static void *open_in_any_wheel(const char *library)
-{
-	const char *home = getenv("HOME");
-	char *own = home && *home ? xasprintf("%s/.local", home) : NULL;
-	const char *const prefixes[] = {
-		getenv("VIRTUAL_ENV"), getenv("CONDA_PREFIX"), own, "/usr/local", "/usr",
-	};
-	void *handle = NULL;
-
-	for (size_t i = 0; !handle && i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
-		handle = open_in_wheels(prefixes[i], library);
-	free(own);
+	free(full);
 	return handle;
 }
 
 /* Opens a library. If every name fails, keeps the dynamic linker's message for the plain name,
- * which the user can mend. */
+ * which the user can mend. Last come NVIDIA's wheels from PyPI, which PyTorch brings: below
+ * nvidia/, each has a directory of its own for CUDA 12, and all share one for CUDA 13. */
 void *cuda_open_library(const char *library, struct err *err)
 {
+	const char *home = getenv("HOME");
+	char *own = home && *home ? xasprintf("%s/.local", home) : NULL;
+	const char *const toolkits[] = { getenv("CUDA_HOME"), getenv("CUDA_PATH"),
+					 "/usr/local/cuda" };
+	const char *const prefixes[] = {
+		getenv("VIRTUAL_ENV"), getenv("CONDA_PREFIX"), own, "/usr/local", "/usr",
+	};
 	void *handle = dlopen(library, RTLD_LAZY | RTLD_LOCAL);
 	const char *said = handle ? NULL : dlerror();
 
 	if (said)
 		err_set(err, EX_UNAVAILABLE, "cannot open CUDA: %s", said);
-	if (!handle)
-		handle = open_in(getenv("CUDA_HOME"), library);
-	if (!handle)
-		handle = open_in(getenv("CUDA_PATH"), library);
-	if (!handle)
-		handle = open_in("/usr/local/cuda", library);
-	return handle ? handle : open_in_any_wheel(library);
+	for (size_t i = 0; !handle && i < sizeof(toolkits) / sizeof(toolkits[0]); i++)
+		handle = open_below(toolkits[i], "lib64", library);
+	for (size_t i = 0; !handle && i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+		handle = open_below(prefixes[i], "lib/python3*/site-packages/nvidia/*/lib",
+				    library);
+		if (!handle)
+			handle = open_below(prefixes[i], "lib/python3*/dist-packages/nvidia/*/lib",
+					    library);
+	}
+	free(own);
+	return handle;
 }
 
 #ifdef POLLUX_CUDA

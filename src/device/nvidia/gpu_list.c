@@ -14,20 +14,29 @@
 #define SEPARATORS ", \t"
 #define SMALL_BYTES (INT64_C(5) << 30)
 
-static void leave_out(struct device *d, const char *format, ...)
+static void refuse_device(struct device *d, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Replaces another reason: nobody has to mend a GPU that is not wanted. */
-static void leave_out(struct device *d, const char *format, ...)
+/* Marks the device as unusable. The first reason stays. */
+static void refuse_device(struct device *d, const char *format, ...)
 {
 	va_list ap;
 
-	d->keeps_runs = d->usable;
 	d->usable = false;
-	d->left_out = true;
+	if (d->reason[0])
+		return;
 	va_start(ap, format);
 	vsnprintf(d->reason, sizeof(d->reason), format, ap);
 	va_end(ap);
+}
+
+/* Makes room for another reason: nobody has to mend a GPU that is not wanted. */
+static struct device *leave_out(struct device *d)
+{
+	d->keeps_runs = d->usable;
+	d->left_out = true;
+	d->reason[0] = '\0';
+	return d;
 }
 
 static void leave_unnamed(const char *words, const struct gpu *gpus, int count,
@@ -56,7 +65,8 @@ static void leave_unnamed(const char *words, const struct gpu *gpus, int count,
 	}
 	for (int i = 0; i < count; i++)
 		if (!named[i])
-			leave_out(&devices[i], "left out by the setting gpus (%.100s)", words);
+			refuse_device(leave_out(&devices[i]),
+				      "left out by the setting gpus (%.100s)", words);
 	free(named);
 }
 
@@ -75,9 +85,9 @@ static void leave_small(const struct gpu *gpus, int count, struct device *device
 
 		if (bytes > 0 && bytes <= SMALL_BYTES && gpus[i].display != GPU_DISPLAY_OFF &&
 		    2 * bytes <= most)
-			leave_out(&devices[i], "left out as a card for a display, beside %s with "
-				  "%.0f GiB; to use it: gpus = all", devices[largest].name,
-				  (double)most / (1 << 30));
+			refuse_device(leave_out(&devices[i]), "left out as a card for a display, "
+				      "beside %s with %.0f GiB; to use it: gpus = all",
+				      devices[largest].name, (double)most / (1 << 30));
 	}
 }
 
@@ -94,8 +104,8 @@ static void gpu_choose(const char *wish, const struct gpu *gpus, int count, stru
 		leave_unnamed(wish, gpus, count, devices, wrong);
 	for (int i = 0; no_display && i < count; i++)
 		if (gpus[i].display == GPU_DISPLAY_ON)
-			leave_out(&devices[i], "left out by the setting gpus (not display): it has "
-				  "a display");
+			refuse_device(leave_out(&devices[i]), "left out by the setting gpus (not "
+				      "display): it has a display");
 }
 
 /* --- lists NVIDIA's GPUs, known by their UUIDs --- */
@@ -125,22 +135,6 @@ bool gpu_is_there(void)
 }
 
 #define LOST "the GPU has fallen off the bus; 'dmesg' may say why, a reboot brings it back"
-
-static void refuse_device(struct device *d, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
-/* Marks the device as unusable. The first reason stays. */
-static void refuse_device(struct device *d, const char *format, ...)
-{
-	va_list ap;
-
-	d->usable = false;
-	if (d->reason[0])
-		return;
-	va_start(ap, format);
-	vsnprintf(d->reason, sizeof(d->reason), format, ap);
-	va_end(ap);
-}
 
 /* A GPU without a UUID from NVML cannot be given out; its id is only for people. */
 static void set_identity(struct device *d, const struct gpu *g)

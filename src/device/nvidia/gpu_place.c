@@ -90,17 +90,24 @@ int gpu_on_bus(char (**bus_ids)[GPU_BUS_ID_SIZE])
 	return n;
 }
 
-/* Looks for NVIDIA's number in the kernel's list of the bus: each device has a line, with vendor
- * and model as 8 hexadecimal digits after the first tab. If there is no list, as in some
- * containers, the answer is "perhaps". */
-static bool may_be_on_bus(void)
+enum gpu_presence gpu_presence(void)
 {
-	char *path = make_path("/proc/bus/pci/devices");
-	FILE *file = file_open_stream(path);
-	bool found = !file;
-	char line[512];
+	char (*bus_ids)[GPU_BUS_ID_SIZE], *path, line[512];
+	bool found;
+	FILE *file;
+	int n;
 
+	if (exists("/dev/nvidiactl") || exists("/dev/nvidia0"))
+		return GPU_WITH_DRIVER;
+	if (exists("/proc/driver/nvidia/version") || exists("/dev/dxg"))
+		return GPU_POSSIBLE;
+	/* Looks for NVIDIA's number in the kernel's list of the bus: each device has a line, with
+	 * vendor and model as 8 hexadecimal digits after the first tab. Some containers have no
+	 * list. */
+	path = make_path("/proc/bus/pci/devices");
+	file = file_open_stream(path);
 	free(path);
+	found = !file;
 	while (file && !found && fgets(line, sizeof(line), file)) {
 		const char *tab = strchr(line, '\t');
 
@@ -108,19 +115,7 @@ static bool may_be_on_bus(void)
 	}
 	if (file)
 		fclose(file);
-	return found;
-}
-
-enum gpu_presence gpu_presence(void)
-{
-	char (*bus_ids)[GPU_BUS_ID_SIZE];
-	int n;
-
-	if (exists("/dev/nvidiactl") || exists("/dev/nvidia0"))
-		return GPU_WITH_DRIVER;
-	if (exists("/proc/driver/nvidia/version") || exists("/dev/dxg"))
-		return GPU_POSSIBLE;
-	if (!may_be_on_bus())
+	if (!found)
 		return GPU_ABSENT;
 	n = gpu_on_bus(&bus_ids);
 	free(bus_ids);

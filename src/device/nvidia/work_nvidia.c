@@ -155,36 +155,30 @@ static int start_blas(struct work *w, const char *library, struct err *err)
 	return err_set(err, EX_OSERR, "'%s' does not start: its error %d", library, status);
 }
 
-static int fill_matrices(struct work *w, struct err *err)
+static int prepare_streams(struct work *w, struct err *err)
 {
-	const cu_pointer matrices[] = { w->blas.a, w->blas.b, w->blas.c };
 	static float values[WIDTH * WIDTH];
+	struct cuda_driver *d = &w->driver;
+	struct blas *b = &w->blas;
+	cu_pointer *const matrices[] = { &b->a, &b->b, &b->c };
 
+	if (!d->new_stream || !d->allocate_pinned || !d->to_host_later)
+		return err_set(err, EX_UNAVAILABLE, "the driver has no streams or pinned memory");
+	if (check_code(w, d->new_stream(&w->stream, 1), "make a stream", err) ||
+	    check_code(w, d->new_stream(&b->stream, 1), "make a stream", err) ||
+	    check_code(w, d->allocate_pinned((void **)&b->pinned, MATRIX_BYTES),
+		       "allocate pinned memory", err))
+		return -1;
 	for (uint32_t m = 0; m < 3; m++) {
 		for (size_t i = 0; i < WIDTH * WIDTH; i++)
 			values[i] = m < 2 ? value_at(i, 3 + 2 * m) : 0;
-		if (check_code(w, w->driver.to_device(matrices[m], values, MATRIX_BYTES),
+		if (check_code(w, d->allocate(matrices[m], MATRIX_BYTES), "allocate GPU memory",
+			       err) ||
+		    check_code(w, d->to_device(*matrices[m], values, MATRIX_BYTES),
 			       "copy to the GPU", err))
 			return -1;
 	}
 	return 0;
-}
-
-static int prepare_streams(struct work *w, struct err *err)
-{
-	struct cuda_driver *d = &w->driver;
-	struct blas *b = &w->blas;
-
-	if (!d->new_stream || !d->allocate_pinned || !d->to_host_later)
-		return err_set(err, EX_UNAVAILABLE, "the driver has no streams or pinned memory");
-	return check_code(w, d->new_stream(&w->stream, 1), "make a stream", err) ||
-	       check_code(w, d->new_stream(&b->stream, 1), "make a stream", err) ||
-	       check_code(w, d->allocate_pinned((void **)&b->pinned, MATRIX_BYTES),
-			  "allocate pinned memory", err) ||
-	       check_code(w, d->allocate(&b->a, MATRIX_BYTES), "allocate GPU memory", err) ||
-	       check_code(w, d->allocate(&b->b, MATRIX_BYTES), "allocate GPU memory", err) ||
-	       check_code(w, d->allocate(&b->c, MATRIX_BYTES), "allocate GPU memory", err) ||
-	       fill_matrices(w, err) ? -1 : 0;
 }
 
 /* -1: the program does without, for this reason. The newest cuBLAS that the driver is for comes

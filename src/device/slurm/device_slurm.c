@@ -1,5 +1,6 @@
 /* device_slurm.c - GPUs of nodes of Slurm. Slurm lists them, binds programs to them and keeps other
- * programs off them; what is left is to tell the program what Slurm said. */
+ * programs off them; what is left is to tell the program what Slurm said. The engine for Slurm
+ * lists them: src/engine/slurm/slurm_devices.c. */
 #include <stdlib.h>
 
 #include "pollux/device.h"
@@ -8,24 +9,6 @@ static const char *const variables[] = {
 	"CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES",
 	"ZE_AFFINITY_MASK", "GPU_DEVICE_ORDINAL", NULL,
 };
-
-/* The engine for Slurm lists them: src/engine/slurm/slurm_devices.c. */
-static int list_none(const struct device_settings *settings, struct device_list *list,
-		     struct err *err)
-{
-	(void)settings;
-	(void)list;
-	(void)err;
-	return 0;
-}
-
-static int bind_nothing(const struct device *devices, int n, struct err *err)
-{
-	(void)devices;
-	(void)n;
-	(void)err;
-	return 0;
-}
 
 /* Called in the job of Slurm, whose environment has Slurm's variables. */
 static void pass_on(const struct device *devices, int n, struct strings *env)
@@ -44,7 +27,5 @@ const struct device_backend device_slurm = {
 	.name = "slurm",
 	.is_accelerator = true,
 	.variables = variables,
-	.list = list_none,
-	.bind = bind_nothing,
 	.environment = pass_on,
 };

@@ -143,34 +143,12 @@ static enum meaning meaning_by_words(const char *path, const struct number *t)
 	return has_fraction(path, t) ? IS_METRIC : ORDERS;
 }
 
-static void find_meaning(const char *path, struct number *t, const struct number *before)
-{
-	if (before && t->begin == before->end + 1 && t->begin[-1] == '.') {
-		t->meaning = before->meaning;
-		if (!has_fraction(path, before))
-			return;
-		/* in billionths: of fractions "9" is more than "85" */
-		t->value = 0;
-		for (int i = 0; i < 9; i++) {
-			const char *p = t->begin + i;
-			bool is_digit = p < t->end && isdigit((unsigned char)*p);
-
-			t->value = t->value * 10 + (is_digit ? (uint64_t)(*p - '0') : 0);
-		}
-		return;
-	}
-	t->meaning = meaning_by_words(path, t);
-	/* numbers of the directories above, as in "version_0/last.ckpt", tell runs apart */
-	if ((t->meaning == ORDERS || t->meaning == IS_METRIC) && strchr(t->end, '/'))
-		t->meaning = TELLS_APART;
-}
-
 static int find_numbers(const char *path, struct number *list)
 {
 	int n = 0;
 
 	for (const char *p = path; *p && n < TOKENS_MAX;) {
-		struct number *t = &list[n];
+		struct number *t = &list[n], *before = n ? t - 1 : NULL;
 		char *end;
 
 		if (!isdigit((unsigned char)*p)) {
@@ -179,10 +157,27 @@ static int find_numbers(const char *path, struct number *list)
 		}
 		t->begin = p;
 		t->value = strtoull(p, &end, 10);
-		t->end = take_unit(end, &t->value);
-		find_meaning(path, t, n ? t - 1 : NULL);
-		p = t->end;
-		n++;
+		p = t->end = take_unit(end, &t->value);
+		if (n++ == 0 || t->begin != before->end + 1 || t->begin[-1] != '.') {
+			t->meaning = meaning_by_words(path, t);
+			/* numbers of the directories above, as in "version_0/last.ckpt", tell runs
+			 * apart */
+			if ((t->meaning == ORDERS || t->meaning == IS_METRIC) &&
+			    strchr(t->end, '/'))
+				t->meaning = TELLS_APART;
+			continue;
+		}
+		t->meaning = before->meaning;
+		if (!has_fraction(path, before))
+			continue;
+		/* in billionths: of fractions "9" is more than "85" */
+		t->value = 0;
+		for (int i = 0; i < 9; i++) {
+			bool is_digit = t->begin + i < t->end &&
+					isdigit((unsigned char)t->begin[i]);
+
+			t->value = t->value * 10 + (is_digit ? (uint64_t)(t->begin[i] - '0') : 0);
+		}
 	}
 	return n;
 }

@@ -98,25 +98,12 @@ static bool names_another(const char *path, const char *slash, const char *word)
 	return found;
 }
 
-/* JSON and the like: a word of the text is the name of a checkpoint. */
-static bool has_name_of_checkpoint(const char *path, const char *slash, char *text)
-{
-	char *save = NULL;
-
-	for (char *word = strtok_r(text, " \t\r\n\"',:{}[]=", &save); word;
-	     word = strtok_r(NULL, " \t\r\n\"',:{}[]=", &save))
-		if ((checkpoint_name_class(base_name(word)) == NAME_CHECKPOINT ||
-		     checkpoint_name_of_directory(base_name(word))) &&
-		    names_another(path, slash, word))
-			return true;
-	return false;
-}
-
 /* A small file that names a checkpoint beside it, as frameworks write for themselves: the name of
  * the last one, or TensorFlow's list. */
 static bool is_pointer(const char *path, const struct contents *c)
 {
-	char text[POINTER_BYTES + 1], *rest;
+	static const char between[] = " \t\r\n\"',:{}[]=";
+	char text[POINTER_BYTES + 1], *rest, *save = NULL;
 	const char *slash = strrchr(path, '/');
 	bool found;
 	ssize_t n;
@@ -133,9 +120,14 @@ static bool is_pointer(const char *path, const struct contents *c)
 		return true;
 	rest = xstrdup(text);
 	text[strcspn(text, "\r\n")] = '\0';
-	found = names_another(path, slash, text) ||
-		(!checkpoint_name_has_weights(slash + 1) &&
-		 has_name_of_checkpoint(path, slash, rest));
+	found = names_another(path, slash, text);
+	/* JSON and the like: a word of the text is the name of a checkpoint */
+	for (char *word = strtok_r(rest, between, &save);
+	     !found && word && !checkpoint_name_has_weights(slash + 1);
+	     word = strtok_r(NULL, between, &save))
+		found = (checkpoint_name_class(base_name(word)) == NAME_CHECKPOINT ||
+			 checkpoint_name_of_directory(base_name(word))) &&
+			names_another(path, slash, word);
 	free(rest);
 	return found;
 }
@@ -182,23 +174,6 @@ static void add_candidate(struct search *s, const char *path, enum name_class cl
 	found->items[found->count++] = c;
 }
 
-/* Other files count as saved, and no more. */
-static void look_at_other(struct search *s, struct reading *r, const char *path)
-{
-	struct contents c;
-
-	if (s->others >= OTHERS_MAX || (r->old && r->others >= LARGE) ||
-	    ((s->others & 1023) == 1023 && clock_boot_s() > s->end_boot_s)) {
-		if (!r->old)
-			s->others = OTHERS_MAX;
-		return;
-	}
-	s->others++;
-	r->others++;
-	if (contents_of(path, s->query->since_s, &c))
-		count_other(s, path, &c);
-}
-
 /* A link to a directory elsewhere, as to a larger disk, is followed once. */
 static bool leads_elsewhere(struct search *s, const char *path, const struct stat *st)
 {
@@ -225,6 +200,7 @@ static void look_at_entry(struct search *s, struct reading *r, const char *path,
 	const char *glob = s->query->glob, *name = e->d_name;
 	bool matches = glob && checkpoint_glob_matches(glob, below(s, path));
 	enum name_class class = checkpoint_name_class(name);
+	struct contents c;
 	struct stat st;
 	unsigned char type = e->d_type;
 
@@ -254,8 +230,19 @@ static void look_at_entry(struct search *s, struct reading *r, const char *path,
 		class = NAME_NONE;
 	if (class == NAME_CHECKPOINT || class == NAME_MODEL)
 		add_candidate(s, path, class, type == DT_LNK);
-	else if (class == NAME_OTHER)
-		look_at_other(s, r, path);
+	if (class != NAME_OTHER)
+		return;
+	/* Other files count as saved, and no more. */
+	if (s->others >= OTHERS_MAX || (r->old && r->others >= LARGE) ||
+	    ((s->others & 1023) == 1023 && clock_boot_s() > s->end_boot_s)) {
+		if (!r->old)
+			s->others = OTHERS_MAX;
+		return;
+	}
+	s->others++;
+	r->others++;
+	if (contents_of(path, s->query->since_s, &c))
+		count_other(s, path, &c);
 }
 
 /* True if a name on the path has a mark of what is not finished. */
@@ -274,32 +261,23 @@ static bool has_temporary_name(const char *path)
 	return found;
 }
 
-/* A directory that has files of checkpoints only is one, whatever its name. */
-static bool is_marked(const struct search *s, DIR *dir, const char *path)
-{
-	bool may_have_config = checkpoint_name_is_last(base_name(path)), marked = false;
-	const struct dirent *e;
-	int names = 0;
-
-	if (s->query->glob)
-		return false;
-	while (!marked && names++ < OTHERS_MAX && (e = readdir(dir)))
-		marked = is_mark_of_checkpoint(e->d_name) ||
-			 (may_have_config && is_config_of_model(e->d_name));
-	rewinddir(dir);
-	return marked;
-}
-
 static void read_place(struct search *s, const struct place *place)
 {
 	struct reading r = { .place = place };
+	bool may_have_config = checkpoint_name_is_last(base_name(place->path)), marked = false;
 	DIR *dir = opendir(place->path);
 	const struct dirent *e;
 	struct stat st;
+	int names = 0;
 
 	if (!dir)
 		return;
-	if (is_marked(s, dir, place->path)) {
+	/* A directory that has files of checkpoints only is one, whatever its name. */
+	while (!s->query->glob && !marked && names++ < OTHERS_MAX && (e = readdir(dir)))
+		marked = is_mark_of_checkpoint(e->d_name) ||
+			 (may_have_config && is_config_of_model(e->d_name));
+	rewinddir(dir);
+	if (marked) {
 		add_candidate(s, place->path, NAME_CHECKPOINT, false);
 		closedir(dir);
 		return;

@@ -257,43 +257,13 @@ static char *pointer_fault(const char *path, unsigned marks, bool *proves)
 	return why;
 }
 
-static const char *rule_fault(const char *path, unsigned marks, bool *proves)
-{
-	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
-		if (!(marks & BIT(rules[i].sign)) ||
-		    (rules[i].name_of_directory &&
-		     fnmatch(rules[i].name_of_directory, base_name(path), 0)))
-			continue;
-		if (!(marks & BIT(rules[i].marker)))
-			return rules[i].missing;
-		*proves = true;
-	}
-	return NULL;
-}
-
-/* The entries of a directory but for files that came after the save of the next one had begun: an
- * evaluation writes into an older checkpoint. */
-static int entries_before(const char *directory, const struct timespec *next)
-{
-	DIR *dir = opendir(directory);
-	const struct dirent *e;
-	int n = 0, left = ENTRIES_MAX;
-
-	while (dir && left-- > 0 && (e = readdir(dir))) {
-		struct stat st;
-
-		if (e->d_name[0] != '.' && fstatat(dirfd(dir), e->d_name, &st, 0) == 0)
-			n += !S_ISREG(st.st_mode) || !is_after(&st.st_mtim, next);
-	}
-	if (dir)
-		closedir(dir);
-	return n;
-}
-
 static char *former_fault(const char *path, const struct contents *c, const char *former_path,
 			  const struct contents *former, bool proved)
 {
 	const char *name = base_name(former_path);
+	const struct dirent *e;
+	int before = 0, left = ENTRIES_MAX;
+	DIR *dir;
 
 	if (c->bytes < former->bytes / TENTH)
 		return xasprintf("it has less than a tenth of the bytes of %s", name);
@@ -303,10 +273,20 @@ static char *former_fault(const char *path, const struct contents *c, const char
 	for (size_t i = 0; i < sizeof(kept_marks) / sizeof(kept_marks[0]); i++)
 		if (former->marks & ~c->marks & BIT(kept_marks[i].mark))
 			return xasprintf("%s is missing, which %s has", kept_marks[i].name, name);
-	if (!proved && c->is_directory && c->entries < former->entries &&
-	    c->entries < entries_before(former_path, &c->begun))
-		return xasprintf("it has fewer entries than %s", name);
-	return NULL;
+	if (proved || !c->is_directory || c->entries >= former->entries)
+		return NULL;
+	/* Files that came into the former one after the save of this one had begun do not count: an
+	 * evaluation writes into an older checkpoint. */
+	dir = opendir(former_path);
+	while (dir && left-- > 0 && (e = readdir(dir))) {
+		struct stat st;
+
+		if (e->d_name[0] != '.' && fstatat(dirfd(dir), e->d_name, &st, 0) == 0)
+			before += !S_ISREG(st.st_mode) || !is_after(&st.st_mtim, &c->begun);
+	}
+	if (dir)
+		closedir(dir);
+	return c->entries < before ? xasprintf("it has fewer entries than %s", name) : NULL;
 }
 
 /* A directory without a marker is as whole as its files. Where there is one, a file may still have
@@ -331,15 +311,20 @@ static char *inner_fault(const char *path, bool proved)
 /* *proved: a marker shows that all was written. */
 static char *directory_fault(const char *path, const struct contents *c, bool *proved)
 {
-	const char *missing;
 	char *why;
 
 	if (c->marks & BIT(SIGN_INCOMPLETE))
 		return xstrdup("a file in it says that it is incomplete");
 	why = pointer_fault(path, c->marks, proved);
-	missing = why ? NULL : rule_fault(path, c->marks, proved);
-	if (missing)
-		return xstrdup(missing);
+	for (size_t i = 0; !why && i < sizeof(rules) / sizeof(rules[0]); i++) {
+		if (!(c->marks & BIT(rules[i].sign)) ||
+		    (rules[i].name_of_directory &&
+		     fnmatch(rules[i].name_of_directory, base_name(path), 0)))
+			continue;
+		if (!(c->marks & BIT(rules[i].marker)))
+			return xstrdup(rules[i].missing);
+		*proved = true;
+	}
 	if (c->marks & (BIT(MARK_ORBAX) | BIT(MARK_TRAINER)))
 		*proved = true;
 	return why ? why : inner_fault(path, *proved);

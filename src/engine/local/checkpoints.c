@@ -58,21 +58,6 @@ static bool is_same_shape(const struct shapes *s, int i, int j)
 	return j < s->count && !strcmp(s->items[i].order.stem, s->items[j].order.stem);
 }
 
-/* The one before it of the same shape that is whole by itself; NULL: none. */
-static const struct candidate *former_of(const struct shapes *s, int i)
-{
-	for (int j = i + 1; is_same_shape(s, i, j); j++) {
-		const struct candidate *c = &s->items[j];
-		char *why = why_not_whole(c->path, &c->contents, NULL, NULL);
-		bool whole = !why;
-
-		free(why);
-		if (whole)
-			return c;
-	}
-	return NULL;
-}
-
 /* The files that are one checkpoint with this one, each of a rank. */
 static int count_ranks(const struct shapes *s, const struct candidate *c)
 {
@@ -108,27 +93,12 @@ static const struct candidate *find_beside(const struct shapes *s, const struct 
 	return NULL;
 }
 
-/* What is wrong with the file that stands to c as beside stands to former. */
-static char *fault_of_file_beside(const struct shapes *s, const struct candidate *c,
-				  const struct candidate *beside)
-{
-	const struct candidate *own = find_beside(s, c, beside->order.stem);
-	char *why, *text;
-
-	if (!own)
-		return xasprintf("it has no file such as %s beside it", base_name(beside->path));
-	why = why_not_whole(own->path, &own->contents, beside->path, &beside->contents);
-	text = why ? xasprintf("%s: %s", base_name(own->path), why) : NULL;
-	free(why);
-	return text;
-}
-
 /* "optim_200.pt" may come after "model_200.pt": where all those before have both, one alone is not
  * whole. */
 static char *fault_of_set(const struct shapes *s, int i, const struct candidate *former)
 {
-	const struct candidate *c = &s->items[i];
-	char *why = NULL;
+	const struct candidate *c = &s->items[i], *own;
+	char *why = NULL, *fault;
 
 	for (int k = 0; k < s->count && !why && !c->reported; k++) {
 		const struct candidate *beside = &s->items[k];
@@ -141,20 +111,35 @@ static char *fault_of_set(const struct shapes *s, int i, const struct candidate 
 
 		for (int j = i + 1; all_have && is_same_shape(s, i, j) && j <= i + FORMERS_MAX; j++)
 			all_have = find_beside(s, &s->items[j], beside->order.stem) != NULL;
-		if (all_have)
-			why = fault_of_file_beside(s, c, beside);
+		if (!all_have)
+			continue;
+		/* what stands to c as beside stands to former */
+		own = find_beside(s, c, beside->order.stem);
+		if (!own)
+			return xasprintf("it has no file such as %s beside it",
+					 base_name(beside->path));
+		fault = why_not_whole(own->path, &own->contents, beside->path, &beside->contents);
+		if (fault)
+			why = xasprintf("%s: %s", base_name(own->path), fault);
+		free(fault);
 	}
 	return why;
 }
 
 static char *fault_of(const struct shapes *s, int i)
 {
-	const struct candidate *c = &s->items[i], *former;
-	char *why = why_not_whole(c->path, &c->contents, NULL, NULL);
+	const struct candidate *c = &s->items[i], *former = NULL;
+	char *why = why_not_whole(c->path, &c->contents, NULL, NULL), *fault;
 	struct contents before;
 	int n, wanted;
 
-	former = why ? NULL : former_of(s, i);
+	/* the one before it of the same shape that is whole by itself */
+	for (int j = i + 1; !why && !former && is_same_shape(s, i, j); j++) {
+		fault = why_not_whole(s->items[j].path, &s->items[j].contents, NULL, NULL);
+		if (!fault)
+			former = &s->items[j];
+		free(fault);
+	}
 	if (!former)
 		return why;
 	before = former->contents;

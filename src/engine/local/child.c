@@ -104,7 +104,7 @@ static void become(const struct child *c, int go_fd, struct err *err)
 	while (n < 0 && errno == EINTR);
 	if (n != 1)
 		_exit(EXIT_NOT_EXECUTABLE);
-	if (backend && backend->bind(c->devices, c->n_devices, err))
+	if (backend && backend->bind && backend->bind(c->devices, c->n_devices, err))
 		return;
 	if (set_descriptors(c)) {
 		err_set(err, EX_OSERR, "cannot set up descriptors: %s", strerror(errno));

@@ -1,7 +1,6 @@
 /* recorder_position.c - where a run stands by what it reports or prints, and whether that is
  * believed. */
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 
 #include "recorder.h"
@@ -18,20 +17,6 @@ bool recorder_is_of_the_past(const struct recorder *r, const struct run *run,
 		    : r->sender == SENDER_KEPT ? run->last_samples : (double)NAN;
 
 	return m->checkpoint[0] && !m->resumed[0] && m->samples >= 0 && (double)m->samples < last;
-}
-
-static void refuse_report(struct recorder *r, struct run *run, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-
-static void refuse_report(struct recorder *r, struct run *run, const char *format, ...)
-{
-	va_list ap;
-
-	va_start(ap, format);
-	vsnprintf(run->refusal, sizeof(run->refusal), format, ap);
-	va_end(ap);
-	run->refused_reports++;
-	r->changed = true;
 }
 
 /* True if a kept report tells more than is known. The same report may have come by the socket, or a
@@ -61,7 +46,10 @@ bool recorder_believes(struct recorder *r, struct run *run, double now)
 	double last = r->positions.last;
 
 	if (r->sender == SENDER_FOREIGN) {
-		refuse_report(r, run, "sent by a process that is not the job's");
+		snprintf(run->refusal, sizeof(run->refusal),
+			 "sent by a process that is not the job's");
+		run->refused_reports++;
+		r->changed = true;
 		return false;
 	}
 	if (r->sender == SENDER_KEPT && !is_news(r, run, m))
@@ -74,9 +62,11 @@ bool recorder_believes(struct recorder *r, struct run *run, double now)
 		position_restart(&r->positions);
 	verdict = position_judge(&r->positions, (double)m->samples, now);
 	if (verdict != POSITION_FINE) {
-		refuse_report(r, run, "SAMPLES %s from %.0f to %lld",
-			      verdict == POSITION_FELL ? "fell" : "jumped", last,
-			      (long long)m->samples);
+		snprintf(run->refusal, sizeof(run->refusal), "SAMPLES %s from %.0f to %lld",
+			 verdict == POSITION_FELL ? "fell" : "jumped", last,
+			 (long long)m->samples);
+		run->refused_reports++;
+		r->changed = true;
 		m->samples = m->step = -1;
 	}
 	return true;

@@ -43,20 +43,6 @@ static _Noreturn void execute(const struct paths *paths, int64_t run_id, const c
 	_exit(EX_OSERR);
 }
 
-/* Runs in the grandchild: cuts every tie to the terminal, cron job or session it came from. */
-static _Noreturn void become_supervisor(const struct paths *paths, int64_t run_id)
-{
-	int null = file_open_null(O_RDWR);
-	int log = file_open(paths->supervisor_log, O_WRONLY | O_CREAT | O_APPEND, 0600);
-
-	setsid();
-	dup2(null, STDIN_FILENO);
-	dup2(null, STDOUT_FILENO);
-	dup2(log >= 0 ? log : null, STDERR_FILENO);
-	close_range(STDERR_FILENO + 1, ~0U, 0);
-	execute(paths, run_id, NULL);
-}
-
 int supervisor_spawn(const struct paths *paths, int64_t run_id, struct err *err)
 {
 	pid_t pid = fork();
@@ -67,8 +53,19 @@ int supervisor_spawn(const struct paths *paths, int64_t run_id, struct err *err)
 	if (pid == 0) {
 		/* the supervisor is nobody's child: nobody has to reap it */
 		pid = fork();
-		if (pid == 0)
-			become_supervisor(paths, run_id);
+		if (pid == 0) {
+			/* cuts every tie to the terminal, cron job or session it came from */
+			int null = file_open_null(O_RDWR);
+			int log = file_open(paths->supervisor_log, O_WRONLY | O_CREAT | O_APPEND,
+					    0600);
+
+			setsid();
+			dup2(null, STDIN_FILENO);
+			dup2(null, STDOUT_FILENO);
+			dup2(log >= 0 ? log : null, STDERR_FILENO);
+			close_range(STDERR_FILENO + 1, ~0U, 0);
+			execute(paths, run_id, NULL);
+		}
 		_exit(pid < 0 ? EX_OSERR : 0);
 	}
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
@@ -347,12 +344,12 @@ static void supervisor_release(struct supervisor *s)
 	store_close(&s->store);
 }
 
-/* Until the command runs, the supervisor can miss nothing while it waits for the store, and a disk
- * may need seconds for what others write. */
-static int load_run(struct supervisor *s, int64_t run_id, struct err *err)
+static int look_after(struct supervisor *s, int64_t run_id, struct err *err)
 {
 	if (store_open(&s->store, s->paths, STORE_OBSERVE, err))
 		return -1;
+	/* Until the command runs, the supervisor can miss nothing while it waits for the store, and
+	 * a disk may need seconds for what others write. */
 	store_wait_patiently(&s->store, true);
 	if (store_run_get(&s->store, run_id, &s->run, err) ||
 	    store_job_get(&s->store, s->run.job_id, &s->job, err) ||
@@ -361,13 +358,6 @@ static int load_run(struct supervisor *s, int64_t run_id, struct err *err)
 	local_handle_parse(s->run.handle, &s->handle);
 	s->output.log_path = paths_log(s->paths, s->job.id);
 	supervisor_begin_holds(s);
-	return 0;
-}
-
-static int look_after(struct supervisor *s, int64_t run_id, struct err *err)
-{
-	if (load_run(s, run_id, err))
-		return -1;
 	s->signal_fd = block_signals(err);
 	if (s->signal_fd < 0)
 		return -1;
