@@ -103,6 +103,19 @@ const struct device_user *device_user_worst(const struct device_user_list *list,
 
 /* --- in words --- */
 
+/* "20 min", "47 h", "3 d": coarse steps, because a reason that changes is written to the store. */
+static void add_age(struct text *t, double age_s)
+{
+	if (age_s < 600)
+		text_add(t, " for less than 10 min");
+	else if (age_s < 3600)
+		text_addf(t, " for %d min", (int)(age_s / 600) * 10);
+	else if (age_s < 72 * 3600.0)
+		text_addf(t, " for %d h", (int)(age_s / 3600));
+	else
+		text_addf(t, " for %d d", (int)(age_s / 86400));
+}
+
 const char *device_user_describe(const struct device_user *u, const struct device_list *devices,
 				 char text[DEVICE_USER_SIZE])
 {
@@ -134,18 +147,8 @@ const char *device_user_describe(const struct device_user *u, const struct devic
 		text_add(&t, ", 0 %");
 	else if (!isnan(share_of(p, devices)))
 		text_addf(&t, ", %d %%", (int)ceil(share_of(p, devices) * 10) * 10);
-	if (u->info.lives) {
-		/* "20 min", "47 h", "3 d": coarse steps, because a reason that changes is written
-		 * to the store. */
-		if (u->info.age_s < 600)
-			text_add(&t, " for less than 10 min");
-		else if (u->info.age_s < 3600)
-			text_addf(&t, " for %d min", (int)(u->info.age_s / 600) * 10);
-		else if (u->info.age_s < 72 * 3600.0)
-			text_addf(&t, " for %d h", (int)(u->info.age_s / 3600));
-		else
-			text_addf(&t, " for %d d", (int)(u->info.age_s / 86400));
-	}
+	if (u->info.lives)
+		add_age(&t, u->info.age_s);
 	snprintf(text, DEVICE_USER_SIZE, "%.95s", t.data);
 	text_release(&t);
 	return text;

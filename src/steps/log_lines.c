@@ -86,7 +86,7 @@ static size_t plain_bytes(const struct log_lines *l, const char *p, size_t n)
 static size_t take_bytes(struct log_lines *l, const char *p, size_t n, double arrival_s,
 			 log_line_sink *sink, void *arg)
 {
-	size_t plain, kept, room = sizeof(l->line) - l->length;
+	size_t plain, room = sizeof(l->line) - l->length;
 
 	if (l->escape != ESCAPE_NONE && !is_special(*p)) {
 		l->escape = after(l->escape, (unsigned char)*p);
@@ -94,7 +94,8 @@ static size_t take_bytes(struct log_lines *l, const char *p, size_t n, double ar
 	}
 	plain = plain_bytes(l, p, n);
 	if (plain > 0) {
-		kept = plain < room ? plain : room;
+		size_t kept = plain < room ? plain : room;
+
 		l->arrival_s = arrival_s;
 		l->clipped |= kept < plain;
 		memcpy(l->line + l->length, p, kept);

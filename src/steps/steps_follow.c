@@ -63,6 +63,26 @@ static void count_hit(struct record *r, const struct sighting *seen)
 
 /* --- what was seen --- */
 
+static void follow_sighting(struct steps *s, const struct sighting *seen, bool begins)
+{
+	const struct bar *outer = seen->kind == KIND_BAR ? bars_outer(&s->bars) : NULL;
+	struct step_event event;
+
+	s->track.bars_are_of_updates = s->is_trainer;
+	if (outer && !s->is_trainer)
+		track_see_outer(&s->track, seen, outer->step, outer->total);
+	if (!track_add(&s->track, seen, &event))
+		return;
+	event.begins = begins || !s->has_begun;
+	/* Lines of these kinds have the number of a unit, which may be that of a first unit 0.
+	 * Other lines have the number of units that are done. */
+	event.counts_from_0 = s->records[s->locked].step_0 &&
+			      (seen->kind == KIND_UPDATES || seen->kind == KIND_BATCHES ||
+			       seen->kind == KIND_UNKNOWN);
+	s->has_begun = true;
+	s->sink(&event, s->arg);
+}
+
 /* epochs: how many whole epochs, not followed, came before this line. begins: the track begins
  * anew. */
 static void see_counter(struct steps *s, int i, const struct sighting *seen, double epochs,
@@ -71,8 +91,6 @@ static void see_counter(struct steps *s, int i, const struct sighting *seen, dou
 	const struct pattern *p = s->patterns.items[i];
 	struct record *r = &s->records[i];
 	int needed = p->hits ? p->hits : LOCK_HITS;
-	struct step_event event;
-	const struct bar *outer;
 
 	if (!may_count(s, i))
 		return;
@@ -103,20 +121,21 @@ static void see_counter(struct steps *s, int i, const struct sighting *seen, dou
 			track_continue(&s->track, &s->former_track);
 		s->has_begun = false;
 	}
-	s->track.bars_are_of_updates = s->is_trainer;
-	outer = seen->kind == KIND_BAR && !s->is_trainer ? bars_outer(&s->bars) : NULL;
-	if (outer)
-		track_see_outer(&s->track, seen, outer->step, outer->total);
-	if (!track_add(&s->track, seen, &event))
-		return;
-	event.begins = begins || !s->has_begun;
-	/* Lines of these kinds have the number of a unit, which may be that of a first unit 0.
-	 * Other lines have the number of units that are done. */
-	event.counts_from_0 = r->step_0 && (seen->kind == KIND_UPDATES ||
-					    seen->kind == KIND_BATCHES ||
-					    seen->kind == KIND_UNKNOWN);
-	s->has_begun = true;
-	s->sink(&event, s->arg);
+	follow_sighting(s, seen, begins);
+}
+
+/* Takes a line without a counter. */
+static void see_other(struct steps *s, const struct sighting *seen)
+{
+	s->is_trainer |= seen->kind == KIND_FINAL || seen->kind == KIND_LOSSES;
+	s->is_lightning |= seen->kind == KIND_LIGHTNING;
+	s->track.trial_ended |= seen->kind == KIND_TRIAL && !isnan(s->track.step);
+	if (seen->kind == KIND_LOSSES)
+		bars_trust_last(&s->bars);
+	if (seen->kind == KIND_IGNORE)
+		track_break(&s->track);
+	if (seen->kind == KIND_FINAL)
+		s->final_unit_s = seen->time_s;
 }
 
 void steps_see(struct steps *s, int i, struct sighting *seen)
@@ -128,15 +147,7 @@ void steps_see(struct steps *s, int i, struct sighting *seen)
 	if (s->almost < 0 && (has_step || kind == KIND_FINAL || kind == KIND_LOSSES))
 		s->almost = i;
 	if (!has_step) {
-		s->is_trainer |= kind == KIND_FINAL || kind == KIND_LOSSES;
-		s->is_lightning |= kind == KIND_LIGHTNING;
-		s->track.trial_ended |= kind == KIND_TRIAL && !isnan(s->track.step);
-		if (kind == KIND_LOSSES)
-			bars_trust_last(&s->bars);
-		if (kind == KIND_IGNORE)
-			track_break(&s->track);
-		if (kind == KIND_FINAL)
-			s->final_unit_s = seen->time_s;
+		see_other(s, seen);
 		return;
 	}
 	s->records[i].from_0 |= seen->epoch <= 0;

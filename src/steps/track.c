@@ -155,6 +155,15 @@ static void see_epoch(struct track *t, const struct sighting *s)
 		t->epochs = s->epochs + (t->first_epoch <= 0 && s->epochs_are_bare);
 }
 
+static enum track_within first_line_says(const struct sighting *s)
+{
+	if (s->is_of_epoch || (s->kind == KIND_BAR && !s->from_header))
+		return WITHIN_EPOCHS;
+	if (s->total > 0 && s->from_header)
+		return s->step <= EARLY * s->total ? WITHIN_EPOCHS : NOT_WITHIN;
+	return s->total > 0 && !s->epoch_is_behind ? WITHIN_EPOCHS : WITHIN_UNKNOWN;
+}
+
 /* Decides by the first line, or by the line after a change of epoch, if the counter is one of the
  * epoch's units. */
 static void see_within(struct track *t, const struct sighting *s)
@@ -168,14 +177,8 @@ static void see_within(struct track *t, const struct sighting *s)
 		t->within = NOT_WITHIN;
 	else if (s->epoch > t->epoch)
 		t->within = s->step < t->step + same || s->step <= 0 ? WITHIN_EPOCHS : NOT_WITHIN;
-	else if (t->within != WITHIN_UNKNOWN || !isnan(t->step))
-		return;
-	else if (s->is_of_epoch || (s->kind == KIND_BAR && !s->from_header))
-		t->within = WITHIN_EPOCHS;
-	else if (s->total > 0 && s->from_header)
-		t->within = s->step <= EARLY * s->total ? WITHIN_EPOCHS : NOT_WITHIN;
-	else if (s->total > 0 && !s->epoch_is_behind)
-		t->within = WITHIN_EPOCHS;
+	else if (t->within == WITHIN_UNKNOWN && isnan(t->step))
+		t->within = first_line_says(s);
 }
 
 /* Places the line by its epoch. False: the line is of an evaluation, since the counter began again

@@ -39,6 +39,14 @@ static struct device *leave_out(struct device *d)
 	return d;
 }
 
+/* The beginning of a UUID will do, as for CUDA. */
+static bool is_named(const struct gpu *g, const char *word, size_t n)
+{
+	if (isdigit((unsigned char)*word))
+		return strtoul(word, NULL, 10) == g->index;
+	return !strncasecmp(g->uuid, word, n);
+}
+
 static void leave_unnamed(const char *words, const struct gpu *gpus, int count,
 			  struct device *devices, struct text *wrong)
 {
@@ -50,15 +58,12 @@ static void leave_unnamed(const char *words, const struct gpu *gpus, int count,
 		int found = 0, again = 0;
 
 		n = strcspn(p, SEPARATORS);
-		for (int i = 0; i < count; i++) {
-			/* the beginning of a UUID will do, as for CUDA */
-			if (isdigit((unsigned char)*p) ? strtoul(p, NULL, 10) != gpus[i].index
-						       : strncasecmp(gpus[i].uuid, p, n) != 0)
-				continue;
-			found++;
-			again += named[i];
-			named[i] = true;
-		}
+		for (int i = 0; i < count; i++)
+			if (is_named(&gpus[i], p, n)) {
+				found++;
+				again += named[i];
+				named[i] = true;
+			}
 		if (found == 0 || found == again)
 			text_addf(wrong, "%s'%.*s' is %s", wrong->length ? ", " : "", (int)n, p,
 				  found ? "there twice" : "no GPU here");

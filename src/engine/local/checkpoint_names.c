@@ -111,6 +111,21 @@ static bool is_mark(const struct mark *m, const char *name, const char *begin, c
 	return !*end || (*end == '.' && !strchr(end + 1, '.') && !isdigit((unsigned char)end[1]));
 }
 
+/* The names that mkstemp(3) and Python's tempfile make: "tmpab12cd_x", "ckpt.tmpAb12Cd". */
+static bool is_of_mkstemp(const char *name)
+{
+	for (const char *p = name; (p = strcasestr(p, "tmp")); p++) {
+		size_t n = strcspn(p + 3, ".-");
+
+		if (tolower((unsigned char)p[3]) == 'l' && !isalnum((unsigned char)p[4]))
+			continue;	/* a template */
+		if (p == name ? n == 8
+			      : p[-1] == '.' && n > 0 && tolower((unsigned char)p[3]) != 'l')
+			return true;
+	}
+	return false;
+}
+
 bool checkpoint_name_is_unfinished(const char *name)
 {
 	size_t length = strlen(name);
@@ -128,16 +143,7 @@ bool checkpoint_name_is_unfinished(const char *name)
 			return true;
 		strcpy(before, word);
 	}
-	/* the names that mkstemp(3) and Python's tempfile make: "tmpab12cd_x", "ckpt.tmpAb12Cd" */
-	for (p = name; (p = strcasestr(p, "tmp")); p++) {
-		n = strcspn(p + 3, ".-");
-		if (tolower((unsigned char)p[3]) == 'l' && !isalnum((unsigned char)p[4]))
-			continue;	/* a template */
-		if (p == name ? n == 8
-			      : p[-1] == '.' && n > 0 && tolower((unsigned char)p[3]) != 'l')
-			return true;
-	}
-	return false;
+	return is_of_mkstemp(name);
 }
 
 bool checkpoint_name_is_temporary(const char *name)

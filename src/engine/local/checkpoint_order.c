@@ -143,6 +143,19 @@ static enum meaning meaning_by_words(const char *path, const struct number *t)
 	return has_fraction(path, t) ? IS_METRIC : ORDERS;
 }
 
+/* Of fractions "9" is more than "85". */
+static uint64_t in_billionths(const struct number *t)
+{
+	uint64_t value = 0;
+
+	for (int i = 0; i < 9; i++) {
+		bool is_digit = t->begin + i < t->end && isdigit((unsigned char)t->begin[i]);
+
+		value = value * 10 + (is_digit ? (uint64_t)(t->begin[i] - '0') : 0);
+	}
+	return value;
+}
+
 static int find_numbers(const char *path, struct number *list)
 {
 	int n = 0;
@@ -168,16 +181,8 @@ static int find_numbers(const char *path, struct number *list)
 			continue;
 		}
 		t->meaning = before->meaning;
-		if (!has_fraction(path, before))
-			continue;
-		/* in billionths: of fractions "9" is more than "85" */
-		t->value = 0;
-		for (int i = 0; i < 9; i++) {
-			bool is_digit = t->begin + i < t->end &&
-					isdigit((unsigned char)t->begin[i]);
-
-			t->value = t->value * 10 + (is_digit ? (uint64_t)(t->begin[i] - '0') : 0);
-		}
+		if (has_fraction(path, before))
+			t->value = in_billionths(t);
 	}
 	return n;
 }

@@ -193,46 +193,11 @@ static bool leads_elsewhere(struct search *s, const char *path, const struct sta
 	return true;
 }
 
-static void look_at_entry(struct search *s, struct reading *r, const char *path,
-			  const struct dirent *e)
+/* Other files count as saved, and no more. */
+static void look_at_other(struct search *s, struct reading *r, const char *path)
 {
-	enum within within = r->place->within;
-	const char *glob = s->query->glob, *name = e->d_name;
-	bool matches = glob && checkpoint_glob_matches(glob, below(s, path));
-	enum name_class class = checkpoint_name_class(name);
 	struct contents c;
-	struct stat st;
-	unsigned char type = e->d_type;
 
-	if (type == DT_UNKNOWN && lstat(path, &st) == 0)
-		type = (unsigned char)IFTODT(st.st_mode);
-	if (type == DT_LNK && stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
-		if (!leads_elsewhere(s, path, &st))
-			return;
-		type = DT_DIR;
-	}
-	if (type == DT_DIR) {
-		if (glob || class == NAME_CHECKPOINT)
-			within = WITHIN_ALL;
-		else if (log_directory_name(name))
-			within = WITHIN_LOGS;
-		if (glob ? matches : checkpoint_name_of_directory(name))
-			add_candidate(s, path, NAME_CHECKPOINT, false);
-		else if (r->place->depth > 0 && !code_directory_name(name))
-			enqueue(s, path, within, r->place->depth - 1);
-		return;
-	}
-	if (type != DT_REG && type != DT_LNK)
-		return;
-	if (glob)
-		class = matches ? NAME_CHECKPOINT : NAME_NONE;
-	else if (within == WITHIN_LOGS && class != NAME_CHECKPOINT)
-		class = NAME_NONE;
-	if (class == NAME_CHECKPOINT || class == NAME_MODEL)
-		add_candidate(s, path, class, type == DT_LNK);
-	if (class != NAME_OTHER)
-		return;
-	/* Other files count as saved, and no more. */
 	if (s->others >= OTHERS_MAX || (r->old && r->others >= LARGE) ||
 	    ((s->others & 1023) == 1023 && clock_boot_s() > s->end_boot_s)) {
 		if (!r->old)
@@ -243,6 +208,55 @@ static void look_at_entry(struct search *s, struct reading *r, const char *path,
 	r->others++;
 	if (contents_of(path, s->query->since_s, &c))
 		count_other(s, path, &c);
+}
+
+static void look_at_directory(struct search *s, const struct place *outer, const char *path,
+			      const char *name)
+{
+	const char *glob = s->query->glob;
+	enum within within = outer->within;
+
+	if (glob ? checkpoint_glob_matches(glob, below(s, path))
+		 : checkpoint_name_of_directory(name)) {
+		add_candidate(s, path, NAME_CHECKPOINT, false);
+		return;
+	}
+	if (outer->depth == 0 || code_directory_name(name))
+		return;
+	if (glob || checkpoint_name_class(name) == NAME_CHECKPOINT)
+		within = WITHIN_ALL;
+	else if (log_directory_name(name))
+		within = WITHIN_LOGS;
+	enqueue(s, path, within, outer->depth - 1);
+}
+
+static void look_at_entry(struct search *s, struct reading *r, const char *path,
+			  const struct dirent *e)
+{
+	const char *glob = s->query->glob;
+	enum name_class class = checkpoint_name_class(e->d_name);
+	struct stat st;
+	unsigned char type = e->d_type;
+
+	if (type == DT_UNKNOWN && lstat(path, &st) == 0)
+		type = (unsigned char)IFTODT(st.st_mode);
+	if (type == DT_LNK && stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
+		if (!leads_elsewhere(s, path, &st))
+			return;
+		type = DT_DIR;
+	}
+	if (type == DT_DIR)
+		look_at_directory(s, r->place, path, e->d_name);
+	if (type != DT_REG && type != DT_LNK)
+		return;
+	if (glob)
+		class = checkpoint_glob_matches(glob, below(s, path)) ? NAME_CHECKPOINT : NAME_NONE;
+	else if (r->place->within == WITHIN_LOGS && class != NAME_CHECKPOINT)
+		class = NAME_NONE;
+	if (class == NAME_CHECKPOINT || class == NAME_MODEL)
+		add_candidate(s, path, class, type == DT_LNK);
+	else if (class == NAME_OTHER)
+		look_at_other(s, r, path);
 }
 
 /* True if a name on the path has a mark of what is not finished. */

@@ -238,13 +238,14 @@ static bool is_beyond(const char *name, const char *word)
 /* DeepSpeed and Megatron write the name of a checkpoint beside it when the checkpoint is whole. */
 static char *pointer_fault(const char *path, unsigned marks, bool *proves)
 {
-	char *beside, *why = NULL, word[256] = "";
+	char *why = NULL, word[256] = "";
 	bool deepspeed = marks & BIT(SIGN_DEEPSPEED) && !(marks & BIT(MARK_LATEST));
 	bool megatron = !fnmatch("iter_[0-9]*", base_name(path), 0);
 	const char *pointer = deepspeed ? "latest" : "latest_checkpointed_iteration.txt";
 
 	if (deepspeed || megatron) {
-		beside = xasprintf("%.*s%s", (int)(base_name(path) - path), path, pointer);
+		char *beside = xasprintf("%.*s%s", (int)(base_name(path) - path), path, pointer);
+
 		file_first_line(beside, word, sizeof(word));
 		free(beside);
 	}

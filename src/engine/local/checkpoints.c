@@ -129,13 +129,13 @@ static char *fault_of_set(const struct shapes *s, int i, const struct candidate 
 static char *fault_of(const struct shapes *s, int i)
 {
 	const struct candidate *c = &s->items[i], *former = NULL;
-	char *why = why_not_whole(c->path, &c->contents, NULL, NULL), *fault;
+	char *why = why_not_whole(c->path, &c->contents, NULL, NULL);
 	struct contents before;
-	int n, wanted;
 
 	/* the one before it of the same shape that is whole by itself */
 	for (int j = i + 1; !why && !former && is_same_shape(s, i, j); j++) {
-		fault = why_not_whole(s->items[j].path, &s->items[j].contents, NULL, NULL);
+		char *fault = why_not_whole(s->items[j].path, &s->items[j].contents, NULL, NULL);
+
 		if (!fault)
 			former = &s->items[j];
 		free(fault);
@@ -149,8 +149,8 @@ static char *fault_of(const struct shapes *s, int i)
 		before.entries = 0;
 	why = why_not_whole(c->path, &c->contents, former->path, &before);
 	if (!why && !s->ranks_vary && c->order.group) {
-		n = count_ranks(s, c);
-		wanted = count_ranks(s, former);
+		int n = count_ranks(s, c), wanted = count_ranks(s, former);
+
 		if (n < wanted)
 			why = xasprintf("it has %d of %d ranks", n, wanted);
 	}
@@ -163,6 +163,18 @@ struct choice {
 	char *why;			/* owned; of left_out */
 	double saved_s;
 };
+
+/* why: belongs to *found from then on. */
+static void leave_out(struct choice *found, const struct candidate *c, char *why)
+{
+	if (found->left_out && compare(c, found->left_out) < 0) {
+		free(why);
+		return;
+	}
+	free(found->why);
+	found->left_out = c;
+	found->why = why;
+}
 
 /* A sure name comes before a likely one. */
 static bool is_newer(const struct candidate *a, const struct candidate *b)
@@ -193,13 +205,7 @@ static void look_at_shapes(const struct shapes *s, struct choice *found)
 			continue;
 		why = fault_of(s, i);
 		if (why) {
-			if (!found->left_out || compare(c, found->left_out) >= 0) {
-				free(found->why);
-				found->left_out = c;
-				found->why = why;
-			} else {
-				free(why);
-			}
+			leave_out(found, c, why);
 			continue;
 		}
 		if (c->reported)

@@ -111,7 +111,6 @@ static ssize_t move(void)
 {
 	static long long dropped;
 	static int why;
-	char bytes[BLOCK], line[160], last = '\n';
 	ssize_t n;
 	off_t end;
 	int error;
@@ -119,6 +118,8 @@ static ssize_t move(void)
 	log_take_turn(STDOUT_FILENO);
 	end = lseek(STDOUT_FILENO, 0, SEEK_END);
 	if (dropped > 0) {
+		char line[160], last = '\n';
+
 		if (end > 0 && pread(STDOUT_FILENO, &last, 1, end - 1) != 1)
 			last = '\n';
 		n = snprintf(line, sizeof(line), "%s[pollux: %lld bytes of the output were "
@@ -130,6 +131,8 @@ static ssize_t move(void)
 	}
 	n = splice(STDIN_FILENO, NULL, STDOUT_FILENO, NULL, BLOCK, SPLICE_F_NONBLOCK);
 	if (n < 0 && errno != EAGAIN && errno != EINTR) {
+		char bytes[BLOCK];
+
 		why = errno;
 		n = read(STDIN_FILENO, bytes, sizeof(bytes));
 		if (n > 0 && (why != EINVAL || !write_at_end(bytes, (size_t)n)))

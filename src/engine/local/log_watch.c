@@ -143,6 +143,26 @@ static void feed(struct log_watch *w, const char *bytes, size_t n, const struct 
 	}
 }
 
+static void read_up_to(struct log_watch *w, int64_t size, const struct log_sinks *sinks)
+{
+	char block[BLOCK];
+
+	while (w->offset < size) {
+		int64_t left = size - w->offset;
+		ssize_t n = pread(w->fd, block, left < BLOCK ? (size_t)left : BLOCK, w->offset);
+		ssize_t i = n;
+
+		if (n <= 0)
+			break;
+		w->offset += n;
+		while (i > 0 && block[i - 1] != '\n' && block[i - 1] != '\r')
+			i--;
+		if (i > 0)
+			w->line_offset = w->offset - n + i;
+		feed(w, block, (size_t)n, sinks);
+	}
+}
+
 /* Looks for metrics in the last lines once more, because the last lines of a program are often its
  * results. */
 static void end_metrics(struct log_watch *w, const struct log_sinks *sinks)
@@ -177,13 +197,13 @@ void log_watch_look(struct log_watch *w, double now_boot_s, bool last,
 		    const struct log_sinks *sinks)
 {
 	struct stat st;
-	double written_s;
 
 	if (w->fd < 0)
 		return;
 	w->next_look_boot_s = now_boot_s + LOG_LOOK_S;
 	if (fstat(w->fd, &st) == 0 && st.st_size != w->offset) {
-		char block[BLOCK];
+		double since_s = clock_wall_s() - (double)st.st_mtim.tv_sec -
+				 (double)st.st_mtim.tv_nsec * 1e-9;
 
 		if (st.st_size < w->offset)	/* the file was begun anew */
 			w->begin = w->offset = w->line_offset = 0;
@@ -194,25 +214,9 @@ void log_watch_look(struct log_watch *w, double now_boot_s, bool last,
 		/* When the file was last written to, by the boot clock. The wall clock may have
 		 * been set since, so the result is kept between the last arrival and now. */
 		now_boot_s -= w->stopped_s;
-		written_s = clock_wall_s() - (double)st.st_mtim.tv_sec -
-			    (double)st.st_mtim.tv_nsec * 1e-9;
 		w->last_boot_s = st.st_mtim.tv_nsec == 0 ? now_boot_s :
-			fmax(fmin(now_boot_s - written_s, now_boot_s), w->last_boot_s);
-		while (w->offset < st.st_size) {
-			int64_t left = st.st_size - w->offset;
-			ssize_t n = pread(w->fd, block, left < BLOCK ? (size_t)left : BLOCK,
-					  w->offset);
-			ssize_t i = n;
-
-			if (n <= 0)
-				break;
-			w->offset += n;
-			while (i > 0 && block[i - 1] != '\n' && block[i - 1] != '\r')
-				i--;
-			if (i > 0)
-				w->line_offset = w->offset - n + i;
-			feed(w, block, (size_t)n, sinks);
-		}
+			fmax(fmin(now_boot_s - since_s, now_boot_s), w->last_boot_s);
+		read_up_to(w, st.st_size, sinks);
 	}
 	if (last && w->steps)
 		steps_end(w->steps, sinks->step, sinks->arg);

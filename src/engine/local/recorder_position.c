@@ -269,7 +269,7 @@ void recorder_add_logged(struct recorder *r, struct run *run, const struct job *
 		step_stats_add(&r->stats, e->unit_s * units, (double)NAN);
 	if (!isnan(units)) {
 		r->steps = floor(e->position / units);
-		r->printed_total_steps = e->total > 0 ? e->total / units : 0;
+		r->printed_total_steps = fmax(e->total / units, 0);	/* NaN becomes 0 */
 		r->total_may_be_of_epoch = e->total_may_be_of_epoch;
 		r->counts_from_0 = e->counts_from_0;
 	}

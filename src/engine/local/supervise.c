@@ -122,13 +122,14 @@ int foreground_start(const struct paths *paths, int64_t run_id, struct foregroun
 		     struct err *err)
 {
 	pid_t parent = getpid();
-	char group[24];
 	int fds[2];
 
 	if (pipe2(fds, O_CLOEXEC))
 		return err_set(err, EX_OSERR, "cannot make a pipe: %s", strerror(errno));
 	f->supervisor = fork();
 	if (f->supervisor == 0) {
+		char group[24];
+
 		snprintf(group, sizeof(group), "%lld", (long long)getpgrp());
 		/* SIGTERM, when 'pollux run' dies, stops the run */
 		if (setpgid(0, 0) || move_descriptors(paths, fds[1]) ||
