@@ -188,9 +188,8 @@ struct device_backend {
 	 * NULL at the end; NULL: none. */
 	const char *const *variables;
 	/* (optional: an engine lists the devices) Appends the devices to the list, then their links
-	 * where nearer than DEVICE_LINK_MACHINE.
-	 * No device is a normal answer: 0, nothing appended. -1: the machine cannot be read at
-	 * all. */
+	 * where nearer than DEVICE_LINK_MACHINE. No device is a normal answer: 0, nothing appended.
+	 * -1: the machine cannot be read at all. */
 	int (*list)(const struct device_settings *settings, struct device_list *list,
 		    struct err *err);
 	/* (optional) True if list() is going to ask a driver, which may hang, or a library, which
@@ -199,8 +198,8 @@ struct device_backend {
 	 * known. A backend of a library has no list_unanswered: devices cannot be listed then. */
 	bool (*asks_driver)(const struct device_settings *settings);
 	void (*list_unanswered)(const char *why, struct device_list *list);
-	/* (optional) Runs in the child between fork and exec: confines the calling process to these devices.
-	 * Uses only id, binding and cores, so devices read from the store will do. */
+	/* (optional) Runs in the child between fork and exec: confines the calling process to these
+	 * devices. Uses only id, binding and cores, so devices read from the store will do. */
 	int (*bind)(const struct device *devices, int n, struct err *err);
 	/* True: a stopped process keeps its memory on the devices, and can go on only there. */
 	bool resident;
