@@ -151,7 +151,7 @@ static double utilization_of(uint32_t pid, const struct nvml_process_sample *sam
 
 	if (!newest && (n_samples < 0 || pid == 0))
 		return (double)NAN;
-	for (int i = 0; i < n_samples; i++) {
+	for (int i = 0; samples && i < n_samples; i++) {
 		const struct nvml_process_sample *s = &samples[i];
 
 		if (s->pid != pid || s->sm_percent > 100 || (double)s->time_us < oldest_us)
