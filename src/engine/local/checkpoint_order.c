@@ -161,7 +161,7 @@ static int find_numbers(const char *path, struct number *list)
 	int n = 0;
 
 	for (const char *p = path; *p && n < TOKENS_MAX;) {
-		struct number *t = &list[n], *before = n ? t - 1 : NULL;
+		struct number *t = &list[n], *before = t - (n > 0);
 		char *end;
 
 		if (!isdigit((unsigned char)*p)) {
