@@ -212,17 +212,6 @@ static bool is_outside(const struct line *line, int index, char *reason)
 
 /* --- whose end leaves the first in line enough devices --- */
 
-static double end_s(const struct line *line, int index)
-{
-	const struct goodput_decision *d = line->d;
-	const struct curve *c = curve_at(line, index);
-	double now_s = d->curves->in->now_s;
-	double launched_s = d->at[index] == c->held ? c->job->launched_s : now_s;
-
-	return fmax(now_s, launched_s + c->restart_s) +
-	       c->remaining_device_s / rate_of(line, index);
-}
-
 /* The running job whose expected end is the first to leave enough devices, if that end is before
  * *start_s, which becomes that end. NULL: there is none. */
 static const struct sched_job *ends_first(const struct line *line, const struct waiting *item,
@@ -234,18 +223,20 @@ static const struct sched_job *ends_first(const struct line *line, const struct 
 	for (int i = 0; i < curves->in->n_jobs; i++) {
 		int at = line->d->at[i], kind = curve_kind_at(curves, at);
 		int least = curve_at(line, item->index)->least_on[kind];
+		const struct curve *c = curve_at(line, i);
 		double at_s, now_s = curves->in->now_s, grain_s;
 
 		if (!at || !least || curve_devices_at(curves, at) + line->left[kind] < least)
 			continue;
 		/* Rounded up to the precision of the expectation, so that a model that moves a
 		 * little changes nothing. */
-		at_s = end_s(line, i);
+		at_s = at == c->held ? c->job->launched_s : now_s;
+		at_s = fmax(now_s, at_s + c->restart_s) + c->remaining_device_s / rate_of(line, i);
 		grain_s = at_s - now_s > 600 ? 60 : at_s - now_s > 60 ? 10 : 1;
 		at_s = ceil(at_s / grain_s) * grain_s;
 		if (at_s < *start_s || (isnan(*start_s) && isfinite(at_s))) {
 			*start_s = at_s;
-			first = curve_at(line, i)->job;
+			first = c->job;
 		}
 	}
 	return first;

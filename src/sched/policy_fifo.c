@@ -70,17 +70,6 @@ static void start_or_wait(struct queue *q, const struct sched_job *job)
 	reason_add_devices(reason, least_of(job));
 }
 
-static void share_out(struct queue *q)
-{
-	for (int i = 0; i < q->in->n_jobs && q->left > 0; i++) {
-		const struct sched_job *job = q->jobs[i];
-		int room = job->max_replicas - choice_of(q, job)->replicas;
-
-		if (job->replicas <= 0 && choice_of(q, job)->replicas > 0 && room > 0)
-			give_replicas(q, job, room < q->left ? room : q->left);
-	}
-}
-
 static void decide_by_arrival(const struct sched_input *in, struct sched_choice *choices)
 {
 	struct queue q = {
@@ -96,8 +85,13 @@ static void decide_by_arrival(const struct sched_input *in, struct sched_choice 
 	qsort(q.jobs, (size_t)in->n_jobs, sizeof(const struct sched_job *), by_id);
 	for (int i = 0; i < in->n_jobs; i++)
 		start_or_wait(&q, q.jobs[i]);
-	if (!q.waiting)
-		share_out(&q);
+	for (int i = 0; !q.waiting && i < in->n_jobs && q.left > 0; i++) {
+		const struct sched_job *job = q.jobs[i];
+		int room = job->max_replicas - choice_of(&q, job)->replicas;
+
+		if (job->replicas <= 0 && choice_of(&q, job)->replicas > 0 && room > 0)
+			give_replicas(&q, job, room < q.left ? room : q.left);
+	}
 	for (int i = 0; i < in->n_jobs; i++) {
 		if (!choices[i].replicas)
 			continue;

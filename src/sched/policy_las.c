@@ -177,14 +177,6 @@ static double start_by_units(struct las *las, const struct las_job *e)
 	return e->min <= las->n_units ? las->units[e->min - 1].available_s : HUGE_VAL;
 }
 
-/* The time at which a waiting job has its minimum, by what was given so far; INFINITY if this time
- * cannot be told. */
-static double start_s_of(struct las *las, const struct las_job *e)
-{
-	set_units(las, false);
-	return start_by_units(las, e);
-}
-
 /* --- rule 1 and 2: minimums --- */
 
 static void give_replicas(struct las *las, struct las_job *e, int replicas)
@@ -212,7 +204,8 @@ static void give_minimum(struct las *las, struct las_job *e)
 	if (!may || las->gathering)
 		return;
 	las->blocked = true;
-	if (!(start_s_of(las, e) < las->in->now_s + las->in->slice_s))
+	set_units(las, false);
+	if (!(start_by_units(las, e) < las->in->now_s + las->in->slice_s))
 		return;
 	las->gathering = true;
 	/* Running jobs before this one get back what they hold, if that is left. */
@@ -227,19 +220,10 @@ static void give_minimum(struct las *las, struct las_job *e)
 
 /* --- rule 3: what is left over --- */
 
-/* True if a should get the next device rather than b, which comes first by service. */
-static bool needs_more(const struct las_job *a, const struct las_job *b)
-{
-	double x = a->replicas / a->weight, y = b->replicas / b->weight;
-
-	if (x < y || x > y)
-		return x < y;
-	return a->replicas < a->held && b->replicas >= b->held;
-}
-
 static struct las_job *neediest(const struct las *las)
 {
 	struct las_job *best = NULL;
+	double least = 0, has;
 
 	for (int i = 0; i < las->n_holders; i++) {
 		struct las_job *e = &las->jobs[las->holders[i]];
@@ -248,8 +232,14 @@ static struct las_job *neediest(const struct las *las)
 			continue;
 		if (!e->job->preemptible && las->blocked)
 			continue;	/* the job would keep the devices from the job that waits */
-		if (!best || needs_more(e, best))
+		/* Of two jobs with as much for their weights, the one that held more before; else
+		 * the one that comes first by service. */
+		has = e->replicas / e->weight;
+		if (!best || has < least || (!(has > least) && e->replicas < e->held &&
+					     best->replicas >= best->held)) {
 			best = e;
+			least = has;
+		}
 	}
 	return best;
 }

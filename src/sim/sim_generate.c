@@ -62,24 +62,19 @@ static const struct kind kinds[] = {
 
 /* --- times --- */
 
-static void add_times(const struct kind *k, struct throughput_place place, double m,
-		      uint64_t *random, struct text *t)
-{
-	double grad_s = throughput_grad_time(&k->params, m) * exp(ERROR * random_normal(random));
-	double step_s =
-		throughput_update_time(&k->params, place, m) * exp(ERROR * random_normal(random));
-
-	/* A single GPU synchronises too, for a moment. */
-	step_s = fmax(step_s, 1.001 * grad_s);
-	text_addf(t, "%.0f,%.6g,%.6g\n", m, step_s, step_s - grad_s);
-}
-
 static void add_local_sizes(const struct kind *k, const char *head, struct throughput_place place,
 			    uint64_t *random, struct text *t)
 {
 	for (int i = 0; i <= k->local_doublings; i++) {
-		text_add(t, head);
-		add_times(k, place, ldexp((double)k->min_local_batch_size, i), random, t);
+		double m = ldexp((double)k->min_local_batch_size, i);
+		double grad_s = throughput_grad_time(&k->params, m) *
+				exp(ERROR * random_normal(random));
+		double step_s = throughput_update_time(&k->params, place, m) *
+				exp(ERROR * random_normal(random));
+
+		/* A single GPU synchronises too, for a moment. */
+		step_s = fmax(step_s, 1.001 * grad_s);
+		text_addf(t, "%s%.0f,%.6g,%.6g\n", head, m, step_s, step_s - grad_s);
 	}
 }
 
