@@ -342,8 +342,7 @@ static int launch_command(struct supervisor *s, struct err *err)
 	supervisor_note(s, store_run_read_cores(&s->store, &s->run, &s->err));
 	bound = s->run;
 	bound.devices = supervisor_devices_with_cores(&s->run);
-	/* another store's run with the same id may have left them */
-	supervisor_unlink(s, "config");
+	supervisor_unlink(s, "config");	/* another store's run may have left these */
 	supervisor_unlink(s, "config.new");
 	newest = supervisor_choose_resume(s, checkpoints, &values);
 	values.plan_args = plan = plan_args(s);

@@ -168,24 +168,6 @@ struct device *supervisor_devices_with_cores(const struct run *run)
 	return devices;
 }
 
-/* The processors of this process, which runs on devices without a binding begin with. */
-static void own_processors(char list[RUN_CORES_SIZE])
-{
-	const char key[] = "Cpus_allowed_list:";
-	FILE *status = file_open_stream("/proc/self/status");
-	char line[RUN_CORES_SIZE];
-
-	snprintf(list, RUN_CORES_SIZE, EVERY_PROCESSOR);
-	while (status && fgets(line, sizeof(line), status))
-		if (text_starts_with(line, key)) {
-			line[strcspn(line, "\n")] = '\0';
-			snprintf(list, RUN_CORES_SIZE, "%s",
-				 line + strlen(key) + strspn(line + strlen(key), " \t"));
-		}
-	if (status)
-		fclose(status);
-}
-
 void supervisor_bind_processes(struct supervisor *s, const struct device_backend *backend,
 			       const struct device *devices)
 {
@@ -201,17 +183,29 @@ void supervisor_bind_processes(struct supervisor *s, const struct device_backend
 /* One query reads the configuration and the processors that a pass wants for the run. */
 void supervisor_look_for_wishes(struct supervisor *s)
 {
-	char had[sizeof(s->run.cores)];
+	const char key[] = "Cpus_allowed_list:";
+	char had[sizeof(s->run.cores)], line[RUN_CORES_SIZE], own[RUN_CORES_SIZE] = EVERY_PROCESSOR;
 	struct device *devices;
+	FILE *status;
 
 	memcpy(had, s->run.cores, sizeof(had));
 	offer_config(s);
 	if (!strcmp(had, s->run.cores))
 		return;
+	/* the processors of this process, which runs on devices without a binding begin with */
+	status = file_open_stream("/proc/self/status");
+	while (status && fgets(line, sizeof(line), status))
+		if (text_starts_with(line, key)) {
+			line[strcspn(line, "\n")] = '\0';
+			snprintf(own, sizeof(own), "%s",
+				 line + strlen(key) + strspn(line + strlen(key), " \t"));
+		}
+	if (status)
+		fclose(status);
 	devices = supervisor_devices_with_cores(&s->run);
 	for (int i = 0; i < s->run.configuration.replicas; i++)
 		if (!devices[i].binding[0])
-			own_processors(devices[i].binding);
+			snprintf(devices[i].binding, sizeof(devices[i].binding), "%s", own);
 	for (int round = 0; round < ROUNDS; round++)
 		supervisor_bind_processes(s, device_backend_of("cpu:0"), devices);
 	supervisor_log(s, "bound to processors %s", s->run.cores[0] ? s->run.cores

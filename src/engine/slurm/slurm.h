@@ -149,12 +149,13 @@ void slurm_renew_queue(void);
 const char *slurm_store_id(const struct engine_context *at, struct err *err);
 /* The name that Slurm knows the runs of a job by. */
 #define SLURM_NAME_SIZE 80
-void slurm_job_name(const char *store_id, int64_t job_id, char *name, size_t size);
+void slurm_job_name(const char *store_id, int64_t job_id, char name[SLURM_NAME_SIZE]);
 /* The job of a run of this store by its name and its comment; NULL: there is none, or the queue is
  * not known. */
 const struct slurm_job *slurm_queued_job(const struct engine_context *at, const struct run *run);
-/* GPUs of the node that jobs of the store have; store_id NULL: of any of this user's stores. */
-int slurm_own_gpus(const struct slurm_queue *q, const char *store_id, const char *node);
+/* GPUs of the node that jobs of the store have; store_id NULL: of any of this user's stores. 0 also
+ * if the queue is not known. */
+int slurm_own_gpus(const char *store_id, const char *node);
 
 /* --- slurm_devices.c: where the options for sbatch let jobs run, and the GPUs there --- */
 

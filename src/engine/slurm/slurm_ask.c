@@ -169,9 +169,9 @@ static bool is_live(const struct slurm_job *job)
 	return false;
 }
 
-void slurm_job_name(const char *store_id, int64_t job_id, char *name, size_t size)
+void slurm_job_name(const char *store_id, int64_t job_id, char name[SLURM_NAME_SIZE])
 {
-	snprintf(name, size, "pollux-%.8s-%lld", store_id, (long long)job_id);
+	snprintf(name, SLURM_NAME_SIZE, "pollux-%.8s-%lld", store_id, (long long)job_id);
 }
 
 const char *slurm_store_id(const struct engine_context *at, struct err *err)
@@ -198,7 +198,7 @@ const struct slurm_job *slurm_queued_job(const struct engine_context *at, const 
 
 	if (!store_id)
 		return NULL;
-	slurm_job_name(store_id, run->job_id, name, sizeof(name));
+	slurm_job_name(store_id, run->job_id, name);
 	for (int i = 0; i < q->n; i++)
 		if (q->jobs[i].run_id == run->id && q->jobs[i].job_id == run->job_id &&
 		    !strcmp(q->jobs[i].store, store_id) && !strcmp(q->jobs[i].name, name) &&
@@ -207,15 +207,18 @@ const struct slurm_job *slurm_queued_job(const struct engine_context *at, const 
 	return NULL;
 }
 
-int slurm_own_gpus(const struct slurm_queue *q, const char *store_id, const char *node)
+int slurm_own_gpus(const char *store_id, const char *node)
 {
+	const struct slurm_queue *q = slurm_queue();
 	int own = 0;
 
-	for (int i = 0; i < q->n; i++)
-		if ((store_id ? !strcmp(q->jobs[i].store, store_id)
-			      : q->jobs[i].store[0] != '\0') && is_live(&q->jobs[i]) &&
-		    strcmp(q->jobs[i].state, "PENDING") != 0 &&
-		    slurm_list_has(q->jobs[i].nodes, node))
-			own += q->jobs[i].gpus;
+	for (int i = 0; i < q->n; i++) {
+		const struct slurm_job *job = &q->jobs[i];
+
+		if ((store_id ? !strcmp(job->store, store_id) : job->store[0] != '\0') &&
+		    is_live(job) && strcmp(job->state, "PENDING") != 0 &&
+		    slurm_list_has(job->nodes, node))
+			own += job->gpus;
+	}
 	return own;
 }

@@ -140,10 +140,10 @@ int slurm_list(const struct device_settings *settings, struct device_list *list,
 		/* A node that Slurm has taken out of use keeps the jobs that it has: their runs are
 		 * not stopped for that. New runs do not go to its free GPUs: slurm_other_user(). */
 		if (!usable && slurm_queue()->known && node->used != 0 &&
-		    slurm_own_gpus(slurm_queue(), NULL, node->name) == 0)
+		    slurm_own_gpus(NULL, node->name) == 0)
 			slurm_renew_queue();	/* a job may have begun there since */
 		if (!usable)
-			usable = slurm_own_gpus(slurm_queue(), NULL, node->name) > 0;
+			usable = slurm_own_gpus(NULL, node->name) > 0;
 		if (!place_has(node) && !usable && slurm_queue()->known)
 			continue;
 		for (int k = 0; k < node->gpus; k++)
@@ -199,7 +199,7 @@ static int count_others(const struct engine_context *at, const struct slurm_node
 
 	if (!store_id)
 		return node->used;
-	own = slurm_own_gpus(slurm_queue(), store_id, node->name);
+	own = slurm_own_gpus(store_id, node->name);
 	return node->used > own ? node->used - own : 0;
 }
 

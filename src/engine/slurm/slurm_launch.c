@@ -180,7 +180,7 @@ static int submit_run(const struct launch *l, struct err *err)
 		slurm_add_words(d->slurm_args, &argv);
 	/* the last of two options counts: by these a run is found, and placed */
 	slurm_add_words("--parsable --no-requeue --dependency=singleton", &argv);
-	slurm_job_name(l->store_id, l->run->job_id, name, sizeof(name));
+	slurm_job_name(l->store_id, l->run->job_id, name);
 	strings_addf(&argv, "--job-name=%s", name);
 	strings_addf(&argv, "--comment=%s:%lld:%lld", l->store_id, (long long)l->run->job_id,
 		     (long long)l->run->id);

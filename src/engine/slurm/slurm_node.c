@@ -329,17 +329,6 @@ static int run_supervisor(const char *dir, struct err *err)
 	return rc;
 }
 
-/* The address of this node, which is the run's first, as Slurm has it: names may not resolve. */
-static char *own_address(void)
-{
-	const char *name = getenv("SLURMD_NODENAME");
-	char *key = xasprintf("address %s", name ? name : "");
-	char *address = slurm_value(node.launch, key);
-
-	free(key);
-	return address ? address : xstrdup(name ? name : "127.0.0.1");
-}
-
 /* True if this job of Slurm is the one to carry out the run. */
 static int claim(bool *ours, struct err *err)
 {
@@ -358,8 +347,8 @@ static int claim(bool *ours, struct err *err)
 int slurm_supervise(const char *dir, struct err *err)
 {
 	const struct timespec pause = { .tv_nsec = 300000000 };
-	const char *tmp = getenv("TMPDIR");
-	char own[PATH_MAX], *before, *address;
+	const char *tmp = getenv("TMPDIR"), *host;
+	char own[PATH_MAX], *before, *address, *key;
 	struct text launch = TEXT_INIT;
 	bool ours;
 	int rc;
@@ -373,7 +362,13 @@ int slurm_supervise(const char *dir, struct err *err)
 	node.nodes = (int)slurm_number(node.launch, "nodes", 1);
 	node.lease_s = slurm_number(node.launch, "lease_s", 60);
 	node.base = slurm_value(node.launch, "base");
-	address = own_address();
+	/* Slurm's address of this node, which is the run's first: names may not resolve */
+	host = getenv("SLURMD_NODENAME");
+	key = xasprintf("address %s", host ? host : "");
+	address = slurm_value(node.launch, key);
+	free(key);
+	if (!address)
+		address = xstrdup(host ? host : "127.0.0.1");
 	remote.master = address;
 	if (claim(&ours, err))
 		return -1;

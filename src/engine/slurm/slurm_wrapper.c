@@ -124,19 +124,6 @@ static void send_to(void *arg, pid_t pid, int signal_number)
 	kill(pid, SIGCONT);
 }
 
-/* Tells those whose turn it is. What the run's steps say is not known here. */
-static void tell(struct wrapper *w)
-{
-	const struct proc_marks marks = { .ancestor = getpid() };
-	struct pid_list list;
-
-	if (isnan(w->stop.asked_boot_s) || proc_find(&marks, &list))
-		return;
-	stop_order_look(&w->stop, &list, w->stop_signal);
-	stop_order_tell(&w->stop, w->stop_signal, clock_boot_s(), send_to, w);
-	pid_list_release(&list);
-}
-
 /* Waits for the end of earlier programs on the GPUs, which end at their lease, by their grace, or
  * by Slurm. */
 static bool gpus_become_free(const struct wrapper *w, pid_t wrapper)
@@ -222,7 +209,9 @@ static void kill_again(struct wrapper *w, double now)
 
 static void keep_time(struct wrapper *w)
 {
+	const struct proc_marks marks = { .ancestor = getpid() };
 	double now = clock_boot_s();
+	struct pid_list list;
 
 	/* When the supervisor has ended, Slurm gives the GPUs to others. */
 	if (now - (double)watch.seen_ns * 1e-9 > w->lease_s || getppid() != w->parent)
@@ -232,8 +221,12 @@ static void keep_time(struct wrapper *w)
 	} else if (w->leader_gone && !w->terminated && now - w->gone_boot_s > sweep_s(w)) {
 		w->terminated = true;
 		signal_all(SIGTERM);
-	} else if (!w->terminated) {
-		tell(w);
+	} else if (!w->terminated && !isnan(w->stop.asked_boot_s) &&
+		   proc_find(&marks, &list) == 0) {
+		/* Those are told whose turn it is. What the run's steps say is not known here. */
+		stop_order_look(&w->stop, &list, w->stop_signal);
+		stop_order_tell(&w->stop, w->stop_signal, now, send_to, w);
+		pid_list_release(&list);
 	}
 }
 
