@@ -270,9 +270,6 @@ bool supervisor_return_to_devices(struct supervisor *s);
 void supervisor_end_suspension(struct supervisor *s);
 /* Writes that the run cannot be suspended and keeps its devices. False: it could not be written. */
 bool supervisor_refuse_suspension(struct supervisor *s);
-/* Takes the devices that the run had before, or was given, without a pass. False: somebody uses
- * them. */
-bool supervisor_take_back_devices(struct supervisor *s);
 /* The run stays suspended: somebody holds the devices that it was given, though no run has them. */
 void supervisor_decline_devices(struct supervisor *s);
 /* While the run is suspended: stops what somebody continued, and says so once. */

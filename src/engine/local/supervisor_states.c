@@ -207,7 +207,9 @@ static void stop_suspended(struct supervisor *s)
 {
 	if (s->run.freeze_state != FREEZE_FROZEN) {
 		continue_and_ask(s);
-	} else if (supervisor_take_back_devices(s)) {
+	} else if (!supervisor_note(s, store_run_take_back_devices(&s->store, s->run.id,
+								   &s->err)) &&
+		   supervisor_return_to_devices(s)) {
 		come_back(s);
 	} else {
 		supervisor_tell_event(s, "freeze", "it cannot save before it is stopped: its GPU "

@@ -256,12 +256,6 @@ bool supervisor_return_to_devices(struct supervisor *s)
 	return resumed;
 }
 
-bool supervisor_take_back_devices(struct supervisor *s)
-{
-	return !supervisor_note(s, store_run_take_back_devices(&s->store, s->run.id, &s->err)) &&
-	       supervisor_return_to_devices(s);
-}
-
 void supervisor_decline_devices(struct supervisor *s)
 {
 	s->deadline_boot_s = INFINITY;

@@ -257,9 +257,6 @@ void slurm_add_environment(int nodes, struct strings *env);
 void slurm_add_wrapper(const char *dir, int nodes, const char *program, const struct strings *argv,
 		       struct strings *wrapped);
 
-/* True if the signal for this process belongs to the step that the process started: srun does not
- * hand SIGTERM and the like on to its programs, but has Slurm kill them. */
-bool slurm_stands_for_step(pid_t pid, int signal_number);
 /* Has Slurm signal the programs of all steps of this job, but for the step that this process is in.
  * Returns at once; a child, which the caller reaps, asks Slurm. */
 void slurm_signal_steps(int signal_number);

@@ -6,16 +6,6 @@
 
 /* --- steps --- */
 
-bool slurm_stands_for_step(pid_t pid, int signal_number)
-{
-	switch (signal_number) {
-	case SIGTERM: case SIGINT: case SIGQUIT: case SIGHUP:
-		return proc_has_name(pid, "srun");
-	default:
-		return false;
-	}
-}
-
 /* Asks for the steps, "12.0", but not those of the script: "12.batch". */
 static int signal_steps(int signal_number, struct err *err)
 {

@@ -114,8 +114,13 @@ static void signal_all(int signal_number)
 static void send_to(void *arg, pid_t pid, int signal_number)
 {
 	struct wrapper *w = arg;
+	/* srun does not hand these on to its programs, but has Slurm kill them: the signal is for
+	 * the step that it started */
+	bool for_step = (signal_number == SIGTERM || signal_number == SIGINT ||
+			 signal_number == SIGQUIT || signal_number == SIGHUP) &&
+			proc_has_name(pid, "srun");
 
-	if (!slurm_stands_for_step(pid, signal_number)) {
+	if (!for_step) {
 		kill(pid, signal_number);
 	} else if (!w->steps_told) {
 		w->steps_told = true;
