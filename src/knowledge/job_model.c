@@ -284,7 +284,6 @@ bool job_model_best_at(const struct job_model *m, struct throughput_place place,
 	/* the job declares no fewer replicas */
 	bool is_least = devices - width_of(m) < m->min_replicas, found = false;
 	struct configuration c;
-	int64_t limit, most;
 
 	*choice = (struct goodput_choice){ .goodput = 0 };
 	if (devices > m->max_replicas || !job_model_divides(m, devices) ||
@@ -301,8 +300,9 @@ bool job_model_best_at(const struct job_model *m, struct throughput_place place,
 	}
 	if (!found) {
 		/* A batch that is known not to work is replaced by one in the range that does. */
-		limit = sizes_limit(&m->memory, &m->failed, place.replicas);
-		most = predicted_most(m, place.replicas);
+		int64_t limit = sizes_limit(&m->memory, &m->failed, place.replicas);
+		int64_t most = predicted_most(m, place.replicas);
+
 		if (most < INT64_MAX && limit >= 0 && (limit == 0 || limit > most))
 			limit = most;
 		found = is_least;

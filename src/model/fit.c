@@ -67,7 +67,7 @@ static bool descend_once(const struct fit_objective *f, const struct fit_box *bo
 	const double *slope = point->value.slope;
 	double p[N], a[N * N], step[N], to[N];
 	struct fit_curvature c;
-	int n = 0, free_ones[N];
+	int n = 0, free_ones[N] = { 0 };
 
 	memcpy(p, &point->params, sizeof(p));
 	fit_objective_value(f, &point->params, &point->value, &c);

@@ -144,11 +144,13 @@ void fit_objective_value(const struct fit_objective *f, const struct throughput_
 	for (int i = 0; i < f->n; i++) {
 		const struct fit_row *row = &f->rows[i];
 		double grad_s = throughput_grad_time(p, row->m), step_s;
-		double by[N] = { [ALPHA_GRAD] = 1 / grad_s, [BETA_GRAD] = row->m / grad_s };
 		struct throughput_slope slope;
 
-		if (!isnan(row->ln_grad))
+		if (!isnan(row->ln_grad)) {
+			double by[N] = { [ALPHA_GRAD] = 1 / grad_s, [BETA_GRAD] = row->m / grad_s };
+
 			add_error(&grad, row, log(grad_s) - row->ln_grad, by, curvature);
+		}
 		step_s = throughput_step_slope(p, row->place, row->m, row->s, &slope);
 		for (int k = 0; k < N; k++)
 			slope.by_param[k] /= step_s;

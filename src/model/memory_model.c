@@ -44,7 +44,7 @@ static bool solve_set(const struct normal_equations *equations, unsigned set, do
 		}
 	}
 	for (int i = 0; i < N; i++) {
-		x[i] = set & 1U << i ? e.b[i] / e.a[i][i] : 0;
+		x[i] = (set & 1U << i) ? e.b[i] / e.a[i][i] : 0;
 		if ((set & 1U << i) && !(x[i] > 0))
 			return false;
 	}

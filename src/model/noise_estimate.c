@@ -273,12 +273,13 @@ static struct noise_estimate estimate(const struct noise_trust *t, bool own, dou
  * position and not believed. */
 static struct noise_estimate estimate_at(struct noise_trust *t, double position, double horizon)
 {
-	struct noise_estimate e, all;
+	struct noise_estimate e;
 
 	judge(t, position, horizon);
 	e = estimate(t, true, position, horizon);
 	if (isnan(e.noise_scale)) {
-		all = estimate(t, false, position, horizon);
+		struct noise_estimate all = estimate(t, false, position, horizon);
+
 		e = isnan(all.noise_scale) && !isnan(e.interval.low) ? e : all;
 	}
 	for (int i = 0; i < t->n_witnesses; i++) {

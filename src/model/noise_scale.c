@@ -123,13 +123,14 @@ struct noise_interval noise_scale_interval(const struct noise_scale *s)
  * Univariate Distributions", 1970, section 13.7. */
 double noise_scale_expected(const struct noise_scale *s)
 {
-	double freedom = effective_entries(s) - 1, mean = s->sqr.mean, deviation, z;
+	double freedom = effective_entries(s) - 1, mean = s->sqr.mean, deviation;
 
 	if (isnan(noise_scale_interval(s).low))
 		return (double)NAN;
 	deviation = sqrt(fmax(s->sqr.m2, 0) / s->weight / freedom) * sqrt(freedom / (freedom - 2));
 	if (deviation > 0 && mean <= LARGE_DEVIATION * deviation) {
-		z = mean / deviation;
+		double z = mean / deviation;
+
 		mean += deviation * sqrt(2 / PI) * exp(-z * z / 2) / erfc(-z / sqrt(2));
 	}
 	return s->var.mean / mean;

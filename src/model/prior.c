@@ -172,7 +172,7 @@ bool prior_make(const struct device_measurement_list *measured, double n_paramet
 		struct fit_prior *prior)
 {
 	const struct fit_expectation nothing = { (double)NAN, 1 };
-	double bytes = PRIOR_GRADIENT_BYTES * n_parameters, latency, unused, two, four, growth;
+	double bytes = PRIOR_GRADIENT_BYTES * n_parameters, latency, unused, two, four;
 
 	*prior = (struct fit_prior){ nothing, nothing, nothing };
 	if (!(n_parameters > 0))
@@ -181,7 +181,8 @@ bool prior_make(const struct device_measurement_list *measured, double n_paramet
 	two = exchange_of(measured, 2, bytes, &latency);
 	four = exchange_of(measured, 4, bytes, &unused);
 	if (!isnan(two)) {
-		growth = fmin(latency, two) + GROWTH_REST * fmax(two - latency, 0);
+		double growth = fmin(latency, two) + GROWTH_REST * fmax(two - latency, 0);
+
 		if (four > two)
 			growth = (four - two) / 2;
 		prior->sync_time = (struct fit_expectation){ two, PRIOR_SPREAD };

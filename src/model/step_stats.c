@@ -20,7 +20,7 @@ void step_stats_init(struct step_stats *s)
 void step_stats_add_mean(struct step_stats *s, double step_time_s, double sync_time_s,
 			 int64_t n_steps)
 {
-	uint64_t slot, z;
+	uint64_t slot;
 
 	if (!(step_time_s > 0 && step_time_s <= STEP_TIME_MAX_S)) {
 		s->sum.n_invalid++;
@@ -33,7 +33,8 @@ void step_stats_add_mean(struct step_stats *s, double step_time_s, double sync_t
 	s->seen_s += step_time_s * (double)n_steps;
 	slot = (uint64_t)s->n_seen++;
 	if (slot >= STEP_WINDOW_SAMPLES) {
-		z = s->random += 0x9e3779b97f4a7c15;
+		uint64_t z = s->random += 0x9e3779b97f4a7c15;
+
 		z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
 		z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
 		slot = (z ^ (z >> 31)) % (slot + 1);

@@ -188,7 +188,7 @@ static int copy_table(struct store *old, struct store *new, const char *name,
 		      struct repaired_table *t, struct err *err)
 {
 	struct copy c = { .old = old, .new = new, .name = xstrdup(name), .last = -1 };
-	char *count = xasprintf("SELECT count(*) FROM %s", name), *insert;
+	char *count = xasprintf("SELECT count(*) FROM %s", name);
 	enum reading all = READ_STOPPED;
 	int64_t n;
 	struct err ignored;
@@ -197,8 +197,9 @@ static int copy_table(struct store *old, struct store *new, const char *name,
 	*t = (struct repaired_table){ .name = xstrdup(name), .unread = -1 };
 	rc = find_key(&c, err) || name_columns(&c, err) ? -1 : 0;
 	if (rc == 0 && *c.selected) {
-		insert = xasprintf("INSERT OR IGNORE INTO %s (%s) VALUES (%s)", name, c.columns,
-				   c.values);
+		char *insert = xasprintf("INSERT OR IGNORE INTO %s (%s) VALUES (%s)", name,
+					 c.columns, c.values);
+
 		if (sqlite3_prepare_v2(new->db, insert, -1, &c.insert, NULL) != SQLITE_OK)
 			rc = sql_error(new, err, "write");
 		else

@@ -210,7 +210,7 @@ int rows_list(struct store *s, struct row_columns columns, void *list, struct er
 	const size_t list_size = offsetof(struct rows, count) + sizeof(int);
 	size_t size = columns.table->size;
 	struct column_walk *walks = NULL;	/* so that no row is read by a walk of its own */
-	char *first, *row;
+	char *first;
 	sqlite3_stmt *q;
 	va_list ap;
 	int n = 0, rc;
@@ -231,6 +231,8 @@ int rows_list(struct store *s, struct row_columns columns, void *list, struct er
 	for (struct column_walk w = row_walk(columns); column_next(&w); walks[n++] = w)
 		walks = xgrow(walks, n, sizeof(*walks));
 	while ((rc = sql_row(s, q, err)) == 1) {
+		char *row;
+
 		all.items = xgrow(all.items, all.count, size);
 		row = (char *)all.items + (size_t)all.count++ * size;
 		memcpy(row, first, size);

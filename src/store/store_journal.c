@@ -384,7 +384,6 @@ int store_open_rows(struct store *s, const struct paths *paths, const char *cont
 		    struct err *err)
 {
 	bool is_old = n > 1 && !memcmp(content, "J ", 2);
-	struct taken taken;
 
 	if (!is_old && file_replace(paths->store, content, n, err))
 		return -1;
@@ -393,7 +392,8 @@ int store_open_rows(struct store *s, const struct paths *paths, const char *cont
 	if (!is_old)
 		return 0;
 	if (store_begin(s, err) == 0) {
-		taken = old_journal_take(s, 0, content, n, err);
+		struct taken taken = old_journal_take(s, 0, content, n, err);
+
 		if (taken.found != JOURNAL_WHOLE)
 			taken.rc = err_set(err, EX_DATAERR, "the rows of the run are malformed");
 		if (store_finish(s, taken.rc, err) == 0)

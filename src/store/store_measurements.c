@@ -193,11 +193,12 @@ int store_gradients_of_workload(struct store *s, const char *workload, struct gr
 		? "CROSS JOIN runs ON runs.id = run_id WHERE run_id IN " OF_ALL_PLANS NEWEST
 		: "CROSS JOIN runs ON runs.id = run_id WHERE run_id IN "
 		  SQL_NEWEST_RUNS("?1") NEWEST, "ti", base, (int64_t)STORE_GRADIENTS_MAX);
-	struct gradient_row *rows = list->items, row;
+	struct gradient_row *rows = list->items;
 
 	free(base);
 	for (int i = 0; i < list->count / 2; i++) {
-		row = rows[i];
+		struct gradient_row row = rows[i];
+
 		rows[i] = rows[list->count - 1 - i];
 		rows[list->count - 1 - i] = row;
 	}

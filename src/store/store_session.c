@@ -226,10 +226,11 @@ static int wait_for_turn(void *store, int n)
 	static const struct timespec queue_pause = { .tv_nsec = QUEUE_PAUSE_NS },
 		first_pause = { .tv_nsec = FIRST_PAUSE_NS };
 	struct store *s = store;
-	const char *file = sqlite3_db_filename(s->db, "main");
-	char path[4200];
 
 	if (n == 0) {
+		const char *file = sqlite3_db_filename(s->db, "main");
+		char path[4200];
+
 		turn_leave(&s->turn);
 		s->queue_until_s = clock_boot_s() + (s->is_observer ? OBSERVE_S : QUEUE_S);
 		s->first_until_s = NAN;
