@@ -21,6 +21,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "pollux/err.h"
@@ -243,6 +244,15 @@ struct policy {
  * blind: the same for a policy that knows kinds. */
 void policy_decide(const struct policy *policy, const struct sched_input *in, bool blind,
 		   struct sched_choice *choices);
+
+/* Looks whether a decision keeps the guarantees: at numbers of devices and goodput only, not at how
+ * a policy came to them. Returns the index of the first job whose guarantee the decision breaks,
+ * and writes how into why (size bytes); -1: there is none. floor[j]: the goodput that job j was
+ * promised; NaN or 0: none. A job breaks its guarantee if it is left without devices that it has,
+ * or is slower than promised on those that it gets, while devices suffice for all the guarantees of
+ * jobs that run. */
+int guarantee_check(const struct sched_input *in, const struct sched_choice *choices,
+		    const double *floor, char *why, size_t size);
 
 /* The largest sum over jobs of weight * sqrt(rate) * number of jobs at least as long, in time
  * slices: short jobs first, several devices where they pay. The formulas are in src/sched/worth.h

@@ -8,7 +8,6 @@
 #include "job_plans.h"
 #include "kinds.h"
 #include "pollux/assign_nodes.h"
-#include "pollux/guarantee_check.h"
 #include "pollux/mem.h"
 
 #define ROUNDING 1e-9

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "pollux/execution_plan.h"
-#include "pollux/guarantee_check.h"
 #include "pollux/policy.h"
 #include "sched_cases.h"
 #include "tap.h"
