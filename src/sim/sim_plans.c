@@ -217,28 +217,27 @@ int sim_plans_workload(const struct sim_plans *p, const char *path, struct sim_w
  * the files say, and each round is checked. */
 
 struct run {
-	const struct plan_job *job;
-	const struct plan_row *row;	/* NULL: waits */
+	struct plan_state state;
 	double left;			/* iterations */
 	double *goodput;		/* owned; [0..n_gpus] */
-	int had;			/* GPUs, before the last decision */
 };
 
 static int run_plan(struct sim *s, struct sim_job *job, double start_s, double seconds)
 {
 	struct run *r = job->own;
 	double still_s = fmin(job->delay_s, seconds), work_s = seconds - still_s;
+	double iteration_s = r->state.iteration_s;
 
-	if (!r->row)
+	if (!r->state.plan)
 		return 0;
 	job->delay_s -= still_s;
 	s->progress_s = s->now_s;
-	if (r->left * r->row->iteration_s <= work_s) {
-		job->finish_s = start_s + still_s + r->left * r->row->iteration_s;
+	if (r->left * iteration_s <= work_s) {
+		job->finish_s = start_s + still_s + r->left * iteration_s;
 		sim_serve(job, job->finish_s - start_s, 1);
 		return 0;
 	}
-	r->left -= work_s / r->row->iteration_s;
+	r->left -= work_s / iteration_s;
 	sim_serve(job, seconds, 1);
 	return 0;
 }
@@ -251,28 +250,30 @@ static int tell_plan(struct sim *s, struct sim_job *job, struct sched_job *told)
 	/* Where the policy has no job whose devices it could take, the jobs are left alone. Nobody
 	 * admits jobs here: to move them for those that wait made the mean up to 15 % longer. */
 	for (int i = 0; i < s->n_active; i++)
-		alone &= ((const struct run *)s->active[i]->own)->job->guaranteed;
-	told->min_replicas = r->job->min_gpus;
+		alone &= ((const struct run *)s->active[i]->own)->state.job->guaranteed;
+	told->min_replicas = r->state.job->min_gpus;
 	told->max_replicas = s->n_gpus;
 	told->preemptible = !alone;
-	told->guaranteed = r->job->guaranteed && !alone;
+	told->guaranteed = r->state.job->guaranteed && !alone;
 	told->offers[0] = offers_of(s->n_gpus, r->goodput);
-	told->goodput_now = r->row ? 1 / r->row->iteration_s : (double)NAN;
+	told->goodput_now = r->state.plan ? 1 / r->state.iteration_s : (double)NAN;
 	told->remaining_samples = s->options->lengths_known ? r->left : (double)NAN;
-	told->reference_goodput = 1 / r->job->reference_s;
+	told->reference_goodput = 1 / r->state.job->reference_s;
 	return 0;
 }
 
 static void launch_plan(struct sim *s, struct sim_job *job)
 {
 	char digits[PLAN_DIGITS + 1];
-	struct run *r = job->own;
+	struct plan_state *state = &((struct run *)job->own)->state;
+	const struct plan_row *row = NULL;
 
-	r->row = NULL;
 	job->delay_s = s->options->restart_s;
 	if (job->placement.n &&
 	    placement_digits(job->placement.gpus, job->placement.n, digits, sizeof(digits)))
-		r->row = plan_row_find(r->job->application, NULL, digits);
+		row = plan_row_find(state->job->application, NULL, digits);
+	state->plan = row ? row->plan : NULL;
+	state->iteration_s = row ? row->iteration_s : 0;
 }
 
 /* --- whether a round is legal: at GPUs and times only, not at how a policy came to them --- */
@@ -342,15 +343,10 @@ static int check_plans(struct sim *s)
 	int rc;
 
 	for (int i = 0; i < s->n_active; i++) {
-		struct run *r = s->active[i]->own;
+		struct plan_state *state = &((struct run *)s->active[i]->own)->state;
 
-		states[i] = (struct plan_state){
-			.job = r->job, .name = s->active[i]->spec->name,
-			.held = &s->active[i]->placement, .had = r->had,
-			.plan = r->row ? r->row->plan : NULL,
-			.iteration_s = r->row ? r->row->iteration_s : 0,
-		};
-		r->had = s->active[i]->placement.replicas;
+		states[i] = *state;
+		state->had = s->active[i]->placement.replicas;
 	}
 	rc = plan_check(states, s->n_active, s->n_nodes, s->kinds[0].gpus_per_node,
 			(double)PLAN_CORES_PER_GPU * s->kinds[0].gpus_per_node, s->err);
@@ -360,7 +356,7 @@ static int check_plans(struct sim *s)
 
 static int alone_with_plan(struct sim *s, const struct sim_job *job, double gpus, double *seconds)
 {
-	const struct plan_job *plan_job = ((const struct run *)job->own)->job;
+	const struct plan_job *plan_job = ((const struct run *)job->own)->state.job;
 	const struct plan_application *a = plan_job->application;
 	double best_s = HUGE_VAL;
 
@@ -389,7 +385,11 @@ int sim_plans_run(const struct sim_options *options, const struct sim_plans *pla
 	for (int i = 0; i < workload->n_jobs; i++) {
 		struct run *r = s.jobs[i].own = &runs[i];
 
-		*r = (struct run){ .job = &jobs[i], .left = jobs[i].iterations };
+		*r = (struct run){
+			.state = { .job = &jobs[i], .name = s.jobs[i].spec->name,
+				   .held = &s.jobs[i].placement },
+			.left = jobs[i].iterations,
+		};
 		r->goodput = xcalloc((size_t)s.n_gpus + 1, sizeof(*r->goodput));
 		for (int n = 1; n <= s.n_gpus; n++) {
 			const struct plan_row *row = jobs[i].application->best[n];
