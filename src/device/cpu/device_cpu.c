@@ -383,8 +383,7 @@ static int set_affinity_of_all(pid_t pid, hwloc_const_bitmap_t cores)
 static int cpu_rebind(pid_t pid, const struct device *devices, int n, struct err *err)
 {
 	hwloc_bitmap_t cores = hwloc_bitmap_alloc(), one = hwloc_bitmap_alloc();
-	int rc = cores && one ? 0 : -1, reason;
-	char text[256];
+	int rc = cores && one ? 0 : -1;
 
 	for (int i = 0; rc == 0 && i < n; i++) {
 		rc = hwloc_bitmap_list_sscanf(one, devices[i].binding);
@@ -399,7 +398,9 @@ static int cpu_rebind(pid_t pid, const struct device *devices, int n, struct err
 	}
 	rc = pid ? set_affinity_of_all(pid, cores) : set_affinity(0, cores);
 	if (rc) {
-		reason = errno;
+		int reason = errno;
+		char text[256];
+
 		hwloc_bitmap_list_snprintf(text, sizeof(text), cores);
 		err_set(err, EX_OSERR, "cannot bind to cores '%s': %s", text,
 			reason == EINVAL ? "this process may use none of them"

@@ -277,11 +277,9 @@ static int follow_orders(struct work *w, struct err *err)
 {
 	void *arguments[] = { &w->words, &w->n_words, &w->rounds };
 	unsigned blocks = (w->n_words + THREADS - 1) / THREADS;
-	char text[sizeof(err->text) + 1];
 	uint32_t rounds = 0;
 	struct err why;
 	bool right;
-	int n;
 
 	if (prepare_gpu(w, err))
 		return -1;
@@ -295,7 +293,9 @@ static int follow_orders(struct work *w, struct err *err)
 			return -1;
 	}
 	if (prepare_blas(w, &why)) {
-		n = snprintf(text, sizeof(text), "w%s", why.text);
+		char text[sizeof(why.text) + 1];
+		int n = snprintf(text, sizeof(text), "w%s", why.text);
+
 		if (write(1, text, (size_t)n) != n)
 			exit(1);	/* nobody listens */
 		next_order();

@@ -255,13 +255,15 @@ int checkpoint_order_compare(const struct checkpoint_order *a, const struct chec
 bool checkpoint_order_counts(const char *name)
 {
 	struct number list[TOKENS_MAX];
+	int n = find_numbers(name, list);
 
-	return has_number(list, find_numbers(name, list), COUNTS_EPOCHS, COUNTS_STEPS);
+	return has_number(list, n, COUNTS_EPOCHS, COUNTS_STEPS);
 }
 
 bool checkpoint_order_has_ranks(const char *name)
 {
 	struct number list[TOKENS_MAX];
+	int n = find_numbers(name, list);
 
-	return has_number(list, find_numbers(name, list), IS_RANK, IS_RANK);
+	return has_number(list, n, IS_RANK, IS_RANK);
 }

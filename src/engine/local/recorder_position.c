@@ -62,7 +62,7 @@ bool recorder_believes(struct recorder *r, struct run *run, double now)
 		position_restart(&r->positions);
 	verdict = position_judge(&r->positions, (double)m->samples, now);
 	if (verdict != POSITION_FINE) {
-		snprintf(run->refusal, sizeof(run->refusal), "SAMPLES %s from %.0f to %lld",
+		snprintf(run->refusal, sizeof(run->refusal), "SAMPLES %s from %.20g to %lld",
 			 verdict == POSITION_FELL ? "fell" : "jumped", last,
 			 (long long)m->samples);
 		run->refused_reports++;
