@@ -47,6 +47,10 @@ bool program_file_fault(const char *program, char *const *argv, const char *dire
 /* True if the first line of the file ends in CR LF. */
 bool program_file_is_dos(const char *path);
 
+/* True if the program, a name or a path, is this one or a version of it: "python", "python3.11". */
+bool program_is(const char *program, const char *name);
+bool program_is_shell(const char *program);	/* sh, bash, dash, zsh or ksh */
+
 /* Adds "cannot execute 'PATH': " and the fault, or else the system's words for the error. */
 void program_file_cannot(const char *path, const char *search_path, int error, struct text *out);
 

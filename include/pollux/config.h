@@ -33,6 +33,7 @@
 #define POLLUX_CONFIG_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "pollux/err.h"
 
@@ -110,20 +111,24 @@ void config_write_slots(int slots, char text[CONFIG_SLOTS_TEXT]);
  * lines and bad variables are skipped. */
 void config_load_leniently(struct config *c, const char *path);
 
-/* --- the table of settings --- */
+/* For a caller that goes on without settings: false where this user's cannot be told, which a pass
+ * tells of. */
+bool config_load_own(struct config *c);
 
-/* The settings that a file and the environment may have, for config.c.
- *
- *	for (const struct setting *s = config_settings; s->name; s++)
- *		if (!strcmp(s->name, "slice") && s->set(&config, "10m")) ... not what s->wanted says
- */
+/* --- the table of settings, for config.c --- */
 
 struct setting {
-	const char *name;
-	const char *variable;		/* name in the environment */
-	/* Sets the member of c; -1: the value is not what is wanted, and c is unchanged. */
-	int (*set)(struct config *c, const char *value);
+	const char *name, *variable;	/* in the file, in the environment */
 	const char *wanted;		/* in words, behind "is not" */
+	/* Sets the member of c; -1: the value is not what is wanted, and c is unchanged. */
+	int (*set)(const struct setting *s, struct config *c, const char *value);
+	size_t offset;			/* of the member */
+	/* for a figure: how it is read, its bounds, and a word for INFINITY */
+	int (*parse)(const char *text, double *x);
+	double min, max;
+	/* For yes or no: the words for them. For a figure, yes is the word for INFINITY. */
+	const char *yes, *no;
+	size_t size;			/* of the member, for a text */
 };
 
 extern const struct setting config_settings[];		/* the last one has no name */

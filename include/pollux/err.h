@@ -26,4 +26,6 @@ int err_set(struct err *err, int exit_status, const char *format, ...)
 /* Puts "PREFIX: " before the text of *err. Returns -1. */
 int err_prefix(struct err *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+int errno_set(int error);	/* returns -1, for functions whose errors are those of errno */
+
 #endif

@@ -32,6 +32,9 @@ int file_check_links(const char *path, struct err *err);
  * False for devices and FIFOs, because several programs may write to those. */
 bool file_same(const char *a, const char *b);
 
+struct stat;
+bool file_stat_same(const struct stat *a, const struct stat *b);	/* of one file */
+
 /* Returns the mode without the bits of the umask, as open(2) applies them. For files made by
  * mkostemp(3) and mkdtemp(3), which only their owner may read. */
 mode_t file_usual_mode(mode_t mode);
@@ -55,6 +58,14 @@ int file_open_at(int directory, const char *name, int flags, mode_t mode);
 
 /* file_open() for reading, as a stream. NULL with errno. */
 FILE *file_open_stream(const char *path);
+
+/* Reads the beginning of a regular file, or what stands at an offset, and ends it by NUL. Returns
+ * the number of bytes, below size; -1 with errno. */
+ssize_t file_read_head(const char *path, off_t at, char *head, size_t size);
+
+/* Finds the first line that begins with the word. rest: what follows it in the line, cut to size;
+ * "" if there is no such line. For the files of /proc and /sys, and others of known lines. */
+bool file_find_line(const char *path, const char *word, char *rest, size_t size);
 
 /* Opens a FIFO of pollux, and nothing else. Does not wait for the other side, whatever the
  * flags. */

@@ -81,6 +81,15 @@ bool paths_on_network(const struct paths *p);
 /* mkdir -p with mode 0700. */
 int paths_make_directory(const char *path, struct err *err);
 
+/* --- names in paths --- */
+
+const char *path_name(const char *path);	/* behind the last slash */
+/* The path, as seen from the directory if it is relative; the caller frees, here and below. */
+char *path_within(const char *directory, const char *path);
+/* Looks for a program in a list such as PATH, whose directories may be relative to this one. NULL:
+ * not found. */
+char *path_search(const char *list, const char *name, const char *directory);
+
 /* --- data files --- */
 
 /* Returns the path of a file or directory in $POLLUX_DATA_DIR/pollux. Without that variable the

@@ -2,12 +2,17 @@
 #ifndef POLLUX_PROC_H
 #define POLLUX_PROC_H
 
+#include <dirent.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #include "pollux/err.h"
 #include "pollux/text.h"
+
+/* Finds a line of /proc/PID/NAME, as file_find_line() does. */
+bool proc_find_line(pid_t pid, const char *name, const char *word, char *rest, size_t size);
+DIR *proc_open_dir(pid_t pid, const char *name);	/* /proc/PID/NAME; NULL: not there */
 
 /* Clock ticks from boot to the start of the process; 0: there is no such process. Pid and start
  * ticks together name one process of this boot. A zombie counts as a process. */
@@ -20,6 +25,8 @@ struct pid_list {
 	pid_t *items;	/* owned */
 	int count;
 };
+void pid_list_add(struct pid_list *list, pid_t pid);
+bool pid_list_has(const struct pid_list *list, pid_t pid);
 
 /* A process belongs to a group if one of these marks is found on the process. */
 struct proc_marks {

@@ -5,13 +5,11 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "pollux/file.h"
 #include "pollux/mem.h"
 #include "pollux/proc.h"
 
@@ -24,33 +22,21 @@ const char *advice_sudo(void)
 
 /* --- processes --- */
 
-static bool is_of_another(pid_t pid)
-{
-	return kill(pid, 0) && errno == EPERM;
-}
-
 void advice_add_kill(struct text *t, const char *signal, pid_t pid)
 {
-	text_addf(t, "%skill -%s %d", is_of_another(pid) ? "sudo " : "", signal, (int)pid);
+	bool is_of_another = kill(pid, 0) && errno == EPERM;
+
+	text_addf(t, "%skill -%s %d", is_of_another ? "sudo " : "", signal, (int)pid);
 }
 
 pid_t advice_debugger(pid_t pid)
 {
-	static const char name[] = "TracerPid:";
-	char path[48], line[256];
-	long debugger = 0;
-	FILE *f;
+	char debugger[16];
 
-	if (proc_state(pid) != 't')
+	if (proc_state(pid) != 't' ||
+	    !proc_find_line(pid, "status", "TracerPid:", debugger, sizeof(debugger)))
 		return 0;
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	f = file_open_stream(path);
-	while (f && fgets(line, sizeof(line), f))
-		if (text_starts_with(line, name))
-			debugger = strtol(line + strlen(name), NULL, 10);
-	if (f)
-		fclose(f);
-	return (pid_t)debugger;
+	return (pid_t)strtol(debugger, NULL, 10);
 }
 
 void advice_add_continue(struct text *t, pid_t pid)
@@ -66,21 +52,16 @@ void advice_add_continue(struct text *t, pid_t pid)
 	text_add(t, "'");
 }
 
-static bool is_stopped(pid_t pid)
-{
-	char state = proc_state(pid);
-
-	return state == 'T' || state == 't';
-}
-
 bool advice_stays_stopped(pid_t pid)
 {
 	int64_t start = proc_start_ticks(pid);
+	char state = proc_state(pid);
 
-	if (!is_stopped(pid))
+	if (state != 'T' && state != 't')
 		return false;
 	poll(NULL, 0, SECOND_LOOK_MS);
-	return is_stopped(pid) && proc_start_ticks(pid) == start;
+	state = proc_state(pid);
+	return (state == 'T' || state == 't') && proc_start_ticks(pid) == start;
 }
 
 /* --- files --- */
@@ -98,28 +79,21 @@ void advice_add_edit(struct text *t, const char *command, const char *path)
 	free(file);
 }
 
-static bool is_empty(const char *directory)
-{
-	const struct dirent *entry;
-	DIR *dir = opendir(directory);
-	bool empty = dir;
-
-	while (dir && empty && (entry = readdir(dir)))
-		empty = !strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..");
-	if (dir)
-		closedir(dir);
-	return empty;
-}
-
-/* The directory of a store, or an empty one without the sticky bit, is nobody else's. */
 void advice_add_private(struct text *t, const char *directory)
 {
 	char *store = xasprintf("%s/pollux.db", directory);
 	char *below = xasprintf("%s/pollux", strcmp(directory, "/") != 0 ? directory : "");
 	struct stat st;
 	bool sticky = stat(directory, &st) == 0 && (st.st_mode & S_ISVTX);
+	DIR *dir = opendir(directory);
+	int n = 0;
 
-	if (!sticky && (access(store, F_OK) == 0 || is_empty(directory))) {
+	while (dir && readdir(dir) && n < 3)
+		n++;
+	if (dir)
+		closedir(dir);
+	/* The directory of a store, or an empty one ("." and ".."), is nobody else's. */
+	if (!sticky && (access(store, F_OK) == 0 || (dir && n < 3))) {
 		text_add(t, "chmod 700 ");
 		text_add_shell_quoted(t, directory);
 	} else {

@@ -1,10 +1,7 @@
 /* config.c - settings from the file and the environment, by the table of settings.c. */
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <math.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +11,7 @@
 #include "pollux/config.h"
 #include "pollux/file.h"
 #include "pollux/mem.h"
+#include "pollux/paths.h"
 #include "pollux/text.h"
 
 #define LONGEST_LINE 1024
@@ -36,46 +34,33 @@ static char *trim(char *s)
 	return s;
 }
 
-/* "slots, slice and policy". */
-static void add_names(struct text *t)
-{
-	for (const struct setting *s = config_settings; s->name; s++)
-		text_addf(t, "%s%s", s == config_settings ? "" : s[1].name ? ", " : " and ",
-			  s->name);
-}
-
-static int unknown_setting(const char *name, const struct source *at, struct err *err)
+static int set_named(struct config *c, const char *name, const char *value, const struct source *at,
+		     struct err *err)
 {
 	struct suggestion nearest = suggestion_for(name);
-	struct text names = TEXT_INIT;
+	struct text names = TEXT_INIT;	/* "slots, slice and policy" */
 
-	for (const struct setting *s = config_settings; s->name; s++)
+	for (const struct setting *s = config_settings; s->name; s++) {
+		if (!strcmp(s->name, name) && s->set(s, c, value) == 0)
+			return 0;
+		if (!strcmp(s->name, name))
+			return err_set(err, EX_CONFIG,
+				       "bad setting '%s' in '%s' line %d: '%.60s' is not %s", name,
+				       at->path, at->line, value, s->wanted);
 		suggestion_offer(&nearest, s->name);
+	}
 	if (nearest.best)
 		return err_set(err, EX_CONFIG,
 			       "unknown setting '%.60s' in '%s' line %d; did you mean '%s'?", name,
 			       at->path, at->line, nearest.best);
-	add_names(&names);
+	for (const struct setting *s = config_settings; s->name; s++)
+		text_addf(&names, "%s%s", s == config_settings ? "" : s[1].name ? ", " : " and ",
+			  s->name);
 	/* longer than each of them */
 	err_set(err, EX_CONFIG, "unknown setting '%.24s' in '%s' line %d; there are %s", name,
 		at->path, at->line, names.data);
 	text_release(&names);
 	return -1;
-}
-
-static int set_named(struct config *c, const char *name, const char *value, const struct source *at,
-		     struct err *err)
-{
-	for (const struct setting *s = config_settings; s->name; s++) {
-		if (strcmp(s->name, name) != 0)
-			continue;
-		if (s->set(c, value) == 0)
-			return 0;
-		return err_set(err, EX_CONFIG,
-			       "bad setting '%s' in '%s' line %d: '%.60s' is not %s", name,
-			       at->path, at->line, value, s->wanted);
-	}
-	return unknown_setting(name, at, err);
 }
 
 static int read_line(struct config *c, char *line, const struct source *at, struct err *err)
@@ -95,20 +80,14 @@ static int read_line(struct config *c, char *line, const struct source *at, stru
 	return set_named(c, trim(line), trim(equals + 1), at, err);
 }
 
-/* True if the buffer holds a whole line: the line ends in a newline, or the file ends. A NUL byte
- * and a line longer than the buffer both make it false. */
-static bool is_whole(const char *line, FILE *file)
-{
-	return strchr(line, '\n') || (feof(file) && strlen(line) < LONGEST_LINE - 1);
-}
-
 static int read_lines(struct config *c, FILE *file, struct source *at, struct err *err)
 {
 	char line[LONGEST_LINE];
 
 	while (fgets(line, sizeof(line), file)) {
 		c->bad_line = ++at->line;
-		if (!is_whole(line, file))
+		/* A whole line ends in a newline, or the file ends. A NUL, too, ends a text. */
+		if (!strchr(line, '\n') && !(feof(file) && strlen(line) < LONGEST_LINE - 1))
 			return err_set(err, EX_CONFIG,
 				       "cannot read '%s' line %d: too long, or not text", at->path,
 				       at->line);
@@ -121,46 +100,29 @@ static int read_lines(struct config *c, FILE *file, struct source *at, struct er
 	return 0;
 }
 
-static const char *what_is(const struct stat *st)
+/* Opens without waiting for a writer, as a FIFO has none. A file that is not there says nothing. */
+static int read_file(struct config *c, const char *path, bool leniently, struct err *err)
 {
-	return S_ISDIR(st->st_mode) ? "a directory" : S_ISFIFO(st->st_mode) ? "a FIFO"
-		: S_ISREG(st->st_mode) || S_ISCHR(st->st_mode) ? NULL : "no file of text";
-}
-
-/* Opens without waiting for a writer, as a FIFO has none. */
-static int open_file(FILE **file, const char *path, struct err *err)
-{
-	int fd = file_open_settings(path);
-	const char *what;
+	struct source at = { .path = path, .leniently = leniently };
+	int fd = file_open_settings(path), rc = -1;
+	FILE *file = NULL;
 	struct stat st;
 
-	*file = NULL;
 	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
 		return 0;
 	if (fd < 0 || fstat(fd, &st))
 		return err_set(err, EX_CONFIG, "cannot open '%s': %s", path, strerror(errno));
-	what = what_is(&st);
-	if (what)
-		err_set(err, EX_CONFIG, "cannot read '%s': it is %s", path, what);
-	else if (!(*file = fdopen(fd, "r")))
+	if (!S_ISREG(st.st_mode) && !S_ISCHR(st.st_mode))
+		err_set(err, EX_CONFIG, "cannot read '%s': it is %s", path, S_ISDIR(st.st_mode)
+			? "a directory" : S_ISFIFO(st.st_mode) ? "a FIFO" : "no file of text");
+	else if (!(file = fdopen(fd, "r")))
 		err_set(err, EX_OSERR, "cannot open '%s': %s", path, strerror(errno));
-	if (!*file)
+	else
+		rc = read_lines(c, file, &at, err);
+	if (file)
+		fclose(file);
+	else
 		close(fd);
-	return *file ? 0 : -1;
-}
-
-static int read_file(struct config *c, const char *path, bool leniently, struct err *err)
-{
-	struct source at = { .path = path, .leniently = leniently };
-	FILE *file;
-	int rc;
-
-	if (open_file(&file, path, err))
-		return -1;
-	if (!file)
-		return 0;
-	rc = read_lines(c, file, &at, err);
-	fclose(file);
 	return rc;
 }
 
@@ -169,7 +131,7 @@ static int read_environment(struct config *c, struct err *err)
 	for (const struct setting *s = config_settings; s->name; s++) {
 		const char *value = getenv(s->variable);
 
-		if (!value || !*value || s->set(c, value) == 0)
+		if (!value || !*value || s->set(s, c, value) == 0)
 			continue;
 		c->bad_variable = s->variable;
 		return err_set(err, EX_CONFIG,
@@ -194,6 +156,19 @@ void config_load_leniently(struct config *c, const char *path)
 	*c = settings_default;
 	read_file(c, path, true, &ignored);
 	read_environment(c, &ignored);
+}
+
+bool config_load_own(struct config *c)
+{
+	struct paths paths;
+	struct err ignored;
+	bool loaded;
+
+	if (paths_init(&paths, &ignored))
+		return false;
+	loaded = config_load(c, paths.config, &ignored) == 0;
+	paths_release(&paths);
+	return loaded;
 }
 
 /* --- options for sbatch --- */
@@ -251,23 +226,15 @@ char *slurm_args_value(const char *args, const char *name, char letter)
 	return found;
 }
 
-static const char *own_name(const char *word)
-{
-	const char *value;
-
-	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
-		if (is_option(word, own[i].name, own[i].letter, &value))
-			return own[i].name;
-	return NULL;
-}
-
 const char *slurm_args_own(const char *args)
 {
 	char *copy = xstrdup(args), *rest = copy;
-	const char *name = NULL;
+	const char *name = NULL, *value;
 
 	for (const char *word; !name && (word = strsep(&rest, " \t"));)
-		name = own_name(word);
+		for (size_t i = 0; !name && i < sizeof(own) / sizeof(own[0]); i++)
+			if (is_option(word, own[i].name, own[i].letter, &value))
+				name = own[i].name;
 	free(copy);
 	return name;
 }

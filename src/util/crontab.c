@@ -33,20 +33,43 @@ static void add_quoted(struct text *t, const char *s)
 	text_release(&quoted);
 }
 
-/* program: an absolute path. names: the variables to keep if the environment has them; the last is
- * NULL. -1: a value contains a newline, which a crontab cannot hold. */
-static int crontab_entry_init(struct crontab_entry *e, const char *program,
-			      const char *const *names, struct err *err)
+void crontab_entry_release(struct crontab_entry *e)
 {
+	text_release(&e->variables);
+	text_release(&e->command);
+	text_release(&e->line);
+}
+
+int crontab_entry_init_own(struct crontab_entry *e, struct err *err)
+{
+	/* Variables that the line has to set, because cron starts programs with a nearly empty
+	 * environment: POLLUX_DIR alone, if it is set, made absolute. */
+	static const char *const kept[] = { "POLLUX_DIR", "XDG_STATE_HOME", "XDG_CONFIG_HOME" };
+	const char *dir = getenv("POLLUX_DIR");
+	struct paths paths;
+	char program[PATH_MAX];
+	int n = dir && *dir ? 1 : 3, rc;
+
+	if (n == 1) {
+		if (paths_init(&paths, err))
+			return -1;
+		rc = setenv("POLLUX_DIR", paths.dir, 1);
+		paths_release(&paths);
+		if (rc)
+			return err_set(err, EX_OSERR, "cannot set POLLUX_DIR: %s",
+				       strerror(errno));
+	}
+	if (proc_program(program, sizeof(program), err))
+		return -1;
 	text_init(&e->variables);
 	text_init(&e->command);
 	text_init(&e->line);
-	for (; *names; names++) {
-		const char *value = getenv(*names);
+	for (int i = 0; i < n; i++) {
+		const char *value = getenv(kept[i]);
 
 		if (!value || !*value)
 			continue;
-		text_addf(&e->variables, "%s=", *names);
+		text_addf(&e->variables, "%s=", kept[i]);
 		add_quoted(&e->variables, value);
 		text_add(&e->variables, " ");
 	}
@@ -60,80 +83,23 @@ static int crontab_entry_init(struct crontab_entry *e, const char *program,
 	return err_set(err, EX_CONFIG, "a path with a newline cannot stand in a crontab");
 }
 
-void crontab_entry_release(struct crontab_entry *e)
-{
-	text_release(&e->variables);
-	text_release(&e->command);
-	text_release(&e->line);
-}
-
-/* Variables that the line has to set, because cron starts programs with a nearly empty
- * environment. */
-static const char *const relative_to_home[] = { "XDG_STATE_HOME", "XDG_CONFIG_HOME", NULL };
-static const char *const store_named[] = { "POLLUX_DIR", NULL };
-
-/* Makes POLLUX_DIR absolute, and returns the names of the variables to keep. */
-static const char *const *variables(struct err *err)
-{
-	const char *dir = getenv("POLLUX_DIR");
-	struct paths paths;
-	int rc;
-
-	if (!dir || !*dir)
-		return relative_to_home;
-	if (paths_init(&paths, err))
-		return NULL;
-	rc = setenv("POLLUX_DIR", paths.dir, 1);
-	paths_release(&paths);
-	if (rc) {
-		err_set(err, EX_OSERR, "cannot set POLLUX_DIR: %s", strerror(errno));
-		return NULL;
-	}
-	return store_named;
-}
-
-int crontab_entry_init_own(struct crontab_entry *e, struct err *err)
-{
-	const char *const *names = variables(err);
-	char program[PATH_MAX];
-
-	if (!names || proc_program(program, sizeof(program), err))
-		return -1;
-	return crontab_entry_init(e, program, names, err);
-}
-
 /* --- lines --- */
 
-/* Returns the command of a line, behind "@hourly" or five fields; NULL: the line has none. */
-static const char *command_of(const char *line)
+/* Returns the command of a line, behind "@hourly" or five fields, if the line is pollux's own for
+ * the entry's store; else NULL. */
+static const char *own_command(const char *line, const struct crontab_entry *e)
 {
 	const char *p = line + strspn(line, " \t");
-	int fields = *p == '@' ? 1 : 5;
+	size_t n = strlen(line), end = strlen(MARK);
 
-	if (*p == '#')
+	if (*p == '#' || n < end || strcmp(line + n - end, MARK) != 0)
 		return NULL;
-	for (; fields > 0 && *p; fields--) {
+	for (int fields = *p == '@' ? 1 : 5; fields > 0 && *p; fields--) {
 		p += strcspn(p, " \t");
 		p += strspn(p, " \t");
 	}
-	return *p ? p : NULL;
-}
-
-static bool ends_with(const char *s, const char *end)
-{
-	size_t n = strlen(s), m = strlen(end);
-
-	return n >= m && !strcmp(s + n - m, end);
-}
-
-/* Returns the command if the line is pollux's own for the entry's store; else NULL. */
-static const char *own_command(const char *line, const struct crontab_entry *e)
-{
-	const char *command = command_of(line);
-
-	if (!command || !ends_with(line, MARK) || !text_starts_with(command, e->variables.data))
-		return NULL;
-	return strchr("/'", command[e->variables.length]) ? command : NULL;
+	return text_starts_with(p, e->variables.data) && p[e->variables.length] &&
+	       strchr("/'", p[e->variables.length]) ? p : NULL;
 }
 
 /* Reads the next line of *p; false at the end. */
@@ -149,18 +115,6 @@ static bool next_line(const char **p, struct text *line)
 	return true;
 }
 
-/* Adds the line with its present schedule, which the user may have changed, and the right
- * command. */
-static enum crontab_change add_own(const char *line, const char *command, struct crontab_entry *e,
-				   struct text *new)
-{
-	text_clear(&e->line);
-	text_add_bytes(&e->line, line, (size_t)(command - line));
-	text_add(&e->line, e->command.data);
-	text_addf(new, "%s\n", e->line.data);
-	return strcmp(command, e->command.data) ? CRONTAB_UPDATED : CRONTAB_SAME;
-}
-
 enum crontab_change crontab_with(const char *old, struct crontab_entry *e, struct text *new)
 {
 	enum crontab_change change = CRONTAB_ADDED;
@@ -169,12 +123,18 @@ enum crontab_change crontab_with(const char *old, struct crontab_entry *e, struc
 	while (next_line(&old, &line)) {
 		const char *command = own_command(line.data, e);
 
-		if (!command)
+		if (!command) {
 			text_addf(new, "%s\n", line.data);
-		else if (change == CRONTAB_ADDED)
-			change = add_own(line.data, command, e, new);
-		else
+		} else if (change == CRONTAB_ADDED) {
+			/* The present schedule, which the user may have changed, stays. */
+			change = strcmp(command, e->command.data) ? CRONTAB_UPDATED : CRONTAB_SAME;
+			text_clear(&e->line);
+			text_add_bytes(&e->line, line.data, (size_t)(command - line.data));
+			text_add(&e->line, e->command.data);
+			text_addf(new, "%s\n", e->line.data);
+		} else {
 			change = CRONTAB_UPDATED;	/* a second line of pollux's is removed */
+		}
 	}
 	if (change == CRONTAB_ADDED)
 		text_addf(new, "%s\n", e->line.data);
@@ -205,17 +165,6 @@ enum crontab_change crontab_without(const char *old, struct crontab_entry *e, st
 /* Files in memory for the three streams of crontab(1), so that nobody has to read while another
  * writes. */
 enum { IN, OUT, ERR, N_STREAMS };
-
-static int open_streams(int *fds, const struct text *input, struct err *err)
-{
-	for (int i = 0; i < N_STREAMS; i++)
-		fds[i] = memfd_create("crontab", MFD_CLOEXEC);
-	if (fds[IN] < 0 || fds[OUT] < 0 || fds[ERR] < 0 ||
-	    write(fds[IN], input->data, input->length) != (ssize_t)input->length ||
-	    lseek(fds[IN], 0, SEEK_SET) != 0)
-		return err_set(err, EX_OSERR, "cannot make a file in memory: %s", strerror(errno));
-	return 0;
-}
 
 /* Reads the stream up to the first NUL, which no crontab has. */
 static void read_stream(int fd, struct text *out)
@@ -260,10 +209,15 @@ static int spawn(const char *argument, const int *fds, int *status, struct err *
 static int run_crontab(const char *argument, const struct text *input, struct text *out,
 		       struct text *errors, int *status, struct err *err)
 {
-	int fds[N_STREAMS];
-	int rc = open_streams(fds, input, err);
+	int fds[N_STREAMS], rc;
 
-	if (rc == 0)
+	for (int i = 0; i < N_STREAMS; i++)
+		fds[i] = memfd_create("crontab", MFD_CLOEXEC);
+	if (fds[IN] < 0 || fds[OUT] < 0 || fds[ERR] < 0 ||
+	    write(fds[IN], input->data, input->length) != (ssize_t)input->length ||
+	    lseek(fds[IN], 0, SEEK_SET) != 0)
+		rc = err_set(err, EX_OSERR, "cannot make a file in memory: %s", strerror(errno));
+	else
 		rc = spawn(argument, fds, status, err);
 	if (rc == 0) {
 		read_stream(fds[OUT], out);

@@ -1,4 +1,5 @@
 /* err.c - messages carried upward. */
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -6,8 +7,7 @@
 #include "pollux/err.h"
 #include "pollux/text.h"
 
-/* Replaces what is not printable text by '?'. A file name in a message may hold a newline or an
- * escape sequence, and a message is one line of text. */
+/* Replaces by '?' what would not be one line of printable text, as in the name of a file. */
 static void make_one_line(char *text)
 {
 	char *out = text;
@@ -51,5 +51,11 @@ int err_prefix(struct err *err, const char *format, ...)
 	n = strlen(err->text);
 	snprintf(err->text + n, sizeof(err->text) - n, ": %s", old);
 	make_one_line(err->text);
+	return -1;
+}
+
+int errno_set(int error)
+{
+	errno = error;
 	return -1;
 }

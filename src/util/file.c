@@ -37,12 +37,6 @@ struct walk {
 	bool is_strange;	/* the directory is one that another user may have planted */
 };
 
-static int fail(int why)
-{
-	errno = why;
-	return -1;
-}
-
 /* Moves to another directory, below the present one or absolute. */
 static int enter(struct walk *w, const char *name)
 {
@@ -55,34 +49,7 @@ static int enter(struct walk *w, const char *name)
 	return 0;
 }
 
-/* True if another user can have put this file where the walk stands: where everybody may write, or
- * below a directory that somebody put there. */
-static bool is_of_others(const struct walk *w, const struct stat *st)
-{
-	struct stat directory;
-
-	if (st->st_uid == 0 || st->st_uid == geteuid())
-		return false;
-	return w->is_strange || fstat(w->directory, &directory) || (directory.st_mode & S_IWOTH);
-}
-
-/* Takes the first name of the rest. False if the rest is empty. */
-static bool take_name(struct walk *w, char name[NAME_MAX + 1], bool *is_last)
-{
-	const char *from = w->rest + strspn(w->rest, "/");
-	size_t n = strcspn(from, "/");
-
-	if (n == 0 || n > NAME_MAX)
-		return false;
-	memcpy(name, from, n);
-	name[n] = '\0';
-	from += n;
-	*is_last = from[strspn(from, "/")] == '\0';
-	memmove(w->rest, from, strlen(from) + 1);
-	return true;
-}
-
-static int follow(struct walk *w, const char *name)
+static int follow_link(struct walk *w, const char *name)
 {
 	char target[PATH_MAX], *rest;
 	ssize_t n = readlinkat(w->directory, name, target, sizeof(target) - 1);
@@ -90,7 +57,7 @@ static int follow(struct walk *w, const char *name)
 	if (n < 0)
 		return -1;
 	if (++w->links > LINKS_MAX)
-		return fail(ELOOP);
+		return errno_set(ELOOP);
 	target[n] = '\0';
 	rest = xasprintf("%s/%s", target, w->rest);
 	free(w->rest);
@@ -98,23 +65,34 @@ static int follow(struct walk *w, const char *name)
 	return *target == '/' ? enter(w, "/") : 0;
 }
 
-/* Handles one name. 1: it is the place. */
+/* Handles the first name of the rest. 1: it is the place. A file is of others if another user can
+ * have put it where the walk stands: where everybody may write, or below a directory that somebody
+ * put there. */
 static int step(struct walk *w, char name[NAME_MAX + 1])
 {
-	struct stat st;
-	bool is_last, is_theirs;
+	const char *from = w->rest + strspn(w->rest, "/");
+	size_t n = strcspn(from, "/");
+	bool is_last, is_of_others;
+	struct stat st, directory;
 
-	if (!take_name(w, name, &is_last))
-		return fail(w->rest[strspn(w->rest, "/")] ? ENAMETOOLONG : EISDIR);
+	if (n == 0 || n > NAME_MAX)
+		return errno_set(n ? ENAMETOOLONG : EISDIR);
+	memcpy(name, from, n);
+	name[n] = '\0';
+	from += n;
+	is_last = from[strspn(from, "/")] == '\0';
+	memmove(w->rest, from, strlen(from) + 1);
 	if (fstatat(w->directory, name, &st, AT_SYMLINK_NOFOLLOW))
 		return is_last && errno == ENOENT ? 1 : -1;
-	is_theirs = is_of_others(w, &st);
-	w->is_planted = is_theirs && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+	is_of_others = st.st_uid != 0 && st.st_uid != geteuid() &&
+		       (w->is_strange || fstat(w->directory, &directory) ||
+			(directory.st_mode & S_IWOTH));
+	w->is_planted = is_of_others && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
 	if (w->is_planted)
-		return fail(EPERM);
+		return errno_set(EPERM);
 	if (S_ISLNK(st.st_mode))
-		return follow(w, name);
-	w->is_strange |= is_theirs && S_ISDIR(st.st_mode);
+		return follow_link(w, name);
+	w->is_strange |= is_of_others && S_ISDIR(st.st_mode);
 	return is_last ? 1 : enter(w, name);
 }
 
@@ -129,7 +107,7 @@ static int place_find(const char *path, struct place *place)
 	size_t n = strlen(path);
 
 	if (rc == 0 && n > 0 && path[n - 1] == '/')
-		rc = fail(EISDIR);
+		rc = errno_set(EISDIR);
 	w.rest = xstrdup(path);
 	while (rc == 0)
 		rc = step(&w, place->name);
@@ -143,9 +121,6 @@ static int place_find(const char *path, struct place *place)
 	return rc < 0 ? -1 : 0;
 }
 
-/* Follows the symbolic links of a path, also the last one. -1 with errno, also if the path leads
- * through a link of another user in a directory where everybody may write, or below a directory
- * that another user made there, or to such a user's FIFO or socket. Links of root are followed. */
 static void place_release(struct place *place)
 {
 	if (place->directory >= 0)
@@ -180,7 +155,7 @@ int file_write_all(int fd, const void *bytes, size_t n)
 	return 0;
 }
 
-static bool is_same(const struct stat *a, const struct stat *b)
+bool file_stat_same(const struct stat *a, const struct stat *b)
 {
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
@@ -191,7 +166,7 @@ static int stream_to(const struct stat *st)
 	for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++) {
 		struct stat stream;
 
-		if (fstat(fd, &stream) == 0 && is_same(&stream, st))
+		if (fstat(fd, &stream) == 0 && file_stat_same(&stream, st))
 			return fd;
 	}
 	return -1;
@@ -207,20 +182,6 @@ static int cannot_write(const char *path, const struct place *place, struct err 
 		return err_set(err, EX_CANTCREAT, "cannot write '%s': there is a link or a FIFO of "
 			       "another user, in a directory where everybody may write", path);
 	return err_set(err, EX_CANTCREAT, "cannot write '%s': %s", path, strerror(errno));
-}
-
-/* Finds the place of the file that is to be replaced as a whole. 0: it is written as it is, being
- * a device or a FIFO, or because a standard stream is open on it. A file without links left has no
- * name under which a new file could replace it. */
-static int find_replaceable(const char *path, struct place *place)
-{
-	struct stat st;
-
-	if (place_find(path, place))
-		return -1;
-	if (stat(path, &st))
-		return errno == ENOENT ? 1 : -1;
-	return S_ISREG(st.st_mode) && st.st_nlink > 0 && stream_to(&st) < 0;
 }
 
 /* Creates a file at the place, with a name that is not in use. */
@@ -240,30 +201,22 @@ static int open_beside(const struct place *place, char temporary[NAME_MAX + 1])
 	return fd;
 }
 
-/* Writes the file, closes fd and renames the file. errno is that of the first step that fails. */
-static int fill_and_rename(int fd, const void *bytes, size_t n, const char *temporary,
-			   const struct place *place)
-{
-	int rc = file_write_all(fd, bytes, n) || fchmod(fd, file_usual_mode(0666)) || fsync(fd)
-		? -1 : 0;
-
-	if (close(fd) || rc ||
-	    renameat(place->directory, temporary, place->directory, place->name)) {
-		int saved = errno;
-
-		unlinkat(place->directory, temporary, 0);
-		errno = saved;
-		return -1;
-	}
-	return 0;
-}
-
 static int replace_target(const struct place *place, const void *bytes, size_t n)
 {
 	char temporary[NAME_MAX + 1];
-	int fd = open_beside(place, temporary);
+	int fd = open_beside(place, temporary), saved;
+	bool written;
 
-	return fd < 0 ? -1 : fill_and_rename(fd, bytes, n, temporary, place);
+	if (fd < 0)
+		return -1;
+	written = file_write_all(fd, bytes, n) == 0 && fchmod(fd, file_usual_mode(0666)) == 0 &&
+		  fsync(fd) == 0;
+	if (close(fd) == 0 && written &&
+	    renameat(place->directory, temporary, place->directory, place->name) == 0)
+		return 0;
+	saved = errno;
+	unlinkat(place->directory, temporary, 0);
+	return errno_set(saved);
 }
 
 /* Opens path for writing, which was no regular file a moment ago: then a link of another user may
@@ -281,8 +234,7 @@ static int open_as_it_is(const char *path)
 	if (fd < 0 || (fstat(fd, &st) == 0 && !S_ISREG(st.st_mode)))
 		return fd;
 	close(fd);
-	errno = EEXIST;
-	return -1;
+	return errno_set(EEXIST);
 }
 
 static int write_as_it_is(const char *path, const void *bytes, size_t n)
@@ -302,27 +254,18 @@ static int write_as_it_is(const char *path, const void *bytes, size_t n)
 	return rc;
 }
 
-int file_replace(const char *path, const void *bytes, size_t n, struct err *err)
-{
-	struct place place = { .directory = -1 };
-	int rc = find_replaceable(path, &place), saved;
-
-	if (rc >= 0)
-		rc = rc ? replace_target(&place, bytes, n) : write_as_it_is(path, bytes, n);
-	saved = errno;
-	place_release(&place);
-	errno = saved;
-	return rc ? cannot_write(path, &place, err) : 0;
-}
-
-/* --- before --- */
-
-/* Creates and removes a file where replace_target() would create its temporary file. */
-static int try_beside(const struct place *place)
+/* Tells whether replace_target() could create its temporary file, or write_as_it_is() write. Does
+ * not open a FIFO: that waits for a reader, and closing it ends that reader's input. */
+static int try_to_write(const char *path, const struct place *place, bool replaces)
 {
 	char temporary[NAME_MAX + 1];
-	int fd = open_beside(place, temporary);
+	struct stat st;
+	int fd;
 
+	if (!replaces)
+		return stat(path, &st) == 0 && S_ISDIR(st.st_mode) ? errno_set(EISDIR)
+								   : access(path, W_OK);
+	fd = open_beside(place, temporary);
 	if (fd < 0)
 		return -1;
 	unlinkat(place->directory, temporary, 0);
@@ -330,30 +273,40 @@ static int try_beside(const struct place *place)
 	return 0;
 }
 
-/* Does not open the file: opening a FIFO waits for a reader, and closing it ends that reader's
- * input. */
-static int try_as_it_is(const char *path)
-{
-	struct stat st;
-
-	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
-		errno = EISDIR;
-		return -1;
-	}
-	return access(path, W_OK);
-}
-
-int file_check(const char *path, struct err *err)
+/* Writes the bytes, or only tries (NULL). The file is replaced as a whole, unless it is a device or
+ * a FIFO, or a standard stream is open on it. A file without links left has no name under which a
+ * new file could replace it. */
+static int replace_or_try(const char *path, const void *bytes, size_t n, struct err *err)
 {
 	struct place place = { .directory = -1 };
-	int rc = find_replaceable(path, &place), saved;
+	bool replaces = false;
+	struct stat st;
+	int rc = place_find(path, &place), saved;
 
-	if (rc >= 0)
-		rc = rc ? try_beside(&place) : try_as_it_is(path);
+	if (rc == 0 && stat(path, &st) == 0)
+		replaces = S_ISREG(st.st_mode) && st.st_nlink > 0 && stream_to(&st) < 0;
+	else if (rc == 0 && errno == ENOENT)
+		replaces = true;
+	else
+		rc = -1;
+	if (rc == 0 && !bytes)
+		rc = try_to_write(path, &place, replaces);
+	else if (rc == 0)
+		rc = replaces ? replace_target(&place, bytes, n) : write_as_it_is(path, bytes, n);
 	saved = errno;
 	place_release(&place);
 	errno = saved;
 	return rc ? cannot_write(path, &place, err) : 0;
+}
+
+int file_replace(const char *path, const void *bytes, size_t n, struct err *err)
+{
+	return replace_or_try(path, bytes ? bytes : "", n, err);
+}
+
+int file_check(const char *path, struct err *err)
+{
+	return replace_or_try(path, NULL, 0, err);
 }
 
 int file_check_links(const char *path, struct err *err)
@@ -367,27 +320,20 @@ int file_check_links(const char *path, struct err *err)
 	return 0;
 }
 
-static bool same_to_be(const char *a, const char *b)
-{
-	struct place x = { .directory = -1 }, y = { .directory = -1 };
-	struct stat in_x, in_y;
-	bool same = place_find(a, &x) == 0 && place_find(b, &y) == 0 &&
-		    fstat(x.directory, &in_x) == 0 && fstat(y.directory, &in_y) == 0 &&
-		    is_same(&in_x, &in_y) && strcmp(x.name, y.name) == 0;
-
-	place_release(&x);
-	place_release(&y);
-	return same;
-}
-
 bool file_same(const char *a, const char *b)
 {
+	struct place place_a = { .directory = -1 }, place_b = { .directory = -1 };
 	struct stat x, y;
-	bool no_a = stat(a, &x) != 0, no_b = stat(b, &y) != 0;
+	bool no_a = stat(a, &x) != 0, no_b = stat(b, &y) != 0, same;
 
-	if (no_a || no_b)
-		return no_a && no_b && same_to_be(a, b);
-	return S_ISREG(x.st_mode) && is_same(&x, &y);
+	if (!no_a && !no_b)
+		return S_ISREG(x.st_mode) && file_stat_same(&x, &y);
+	same = no_a && no_b && place_find(a, &place_a) == 0 && place_find(b, &place_b) == 0 &&
+	       fstat(place_a.directory, &x) == 0 && fstat(place_b.directory, &y) == 0 &&
+	       file_stat_same(&x, &y) && strcmp(place_a.name, place_b.name) == 0;
+	place_release(&place_a);
+	place_release(&place_b);
+	return same;
 }
 
 /* --- room on disks --- */
@@ -398,10 +344,8 @@ bool file_same(const char *a, const char *b)
 
 static void add_bytes(struct text *t, double bytes)
 {
-	if (bytes < 0x1p30)
-		text_addf(t, "%.1f MiB", bytes / 0x1p20);
-	else
-		text_addf(t, "%.0f GiB", bytes / 0x1p30);
+	text_addf(t, bytes < 0x1p30 ? "%.1f MiB" : "%.0f GiB",
+		  bytes / (bytes < 0x1p30 ? 0x1p20 : 0x1p30));
 }
 
 const char *disk_shortage(double left_bytes, double all_bytes)

@@ -2,6 +2,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -111,17 +112,6 @@ void lock_holder_clear(int fd)
 	put_line(fd, "", 0);
 }
 
-static bool read_line(const char *path, off_t at, char line[LINE_SIZE])
-{
-	int fd = file_open(path, O_RDONLY | O_NOFOLLOW, 0);
-	ssize_t n = fd < 0 ? -1 : pread(fd, line, LINE_SIZE - 1, at);
-
-	if (fd >= 0)
-		close(fd);
-	line[n > 0 ? n : 0] = '\0';
-	return n > 0;
-}
-
 /* Reads n numbers, of which "nan" is one. *rest is what follows them. */
 static bool read_numbers(const char *line, double *numbers, int n, const char **rest)
 {
@@ -144,7 +134,7 @@ bool lock_holder_find(const char *path, struct lock_holder *h)
 	pid_t pid;
 
 	*h = (struct lock_holder){ 0 };
-	if (lock_look(path) != LOCK_IS_HELD || !read_line(path, 0, line) ||
+	if (lock_look(path) != LOCK_IS_HELD || file_read_head(path, 0, line, LINE_SIZE) <= 0 ||
 	    !read_numbers(line, numbers, 3, &rest) || strncmp(rest, boot, strlen(boot)) != 0)
 		return false;
 	pid = (pid_t)numbers[0];
@@ -156,46 +146,22 @@ bool lock_holder_find(const char *path, struct lock_holder *h)
 
 bool lock_holds_through(pid_t pid, const char *fd)
 {
-	char path[320], line[256];
-	bool holds = false;
-	FILE *file;
+	char name[280], rest[8];
 
-	snprintf(path, sizeof(path), "/proc/%d/fdinfo/%s", (int)pid, fd);
-	file = file_open_stream(path);
-	while (file && !holds && fgets(line, sizeof(line), file))
-		holds = !strncmp(line, "lock:", 5);
-	if (file)
-		fclose(file);
-	return holds;
-}
-
-static bool is_same(const struct stat *a, const struct stat *b)
-{
-	return a->st_ino == b->st_ino && a->st_dev == b->st_dev;
-}
-
-/* directory: /proc/PID */
-static bool runs_this_program(int directory)
-{
-	struct stat its, ours;
-
-	return fstatat(directory, "exe", &its, 0) == 0 && stat("/proc/self/exe", &ours) == 0 &&
-	       is_same(&its, &ours);
+	snprintf(name, sizeof(name), "fdinfo/%s", fd);
+	return proc_find_line(pid, name, "lock:", rest, sizeof(rest));
 }
 
 static bool has_lock(pid_t pid, const struct stat *file)
 {
 	const struct dirent *entry;
+	DIR *fds = proc_open_dir(pid, "fd");
 	struct stat open_file;
 	bool has = false;
-	char path[64];
-	DIR *fds;
 
-	snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
-	fds = opendir(path);
 	while (fds && !has && (entry = readdir(fds)))
 		has = fstatat(dirfd(fds), entry->d_name, &open_file, 0) == 0 &&
-		      is_same(&open_file, file) && lock_holds_through(pid, entry->d_name);
+		      file_stat_same(&open_file, file) && lock_holds_through(pid, entry->d_name);
 	if (fds)
 		closedir(fds);
 	return has;
@@ -208,30 +174,23 @@ bool lock_is_held_by(const char *path, pid_t pid)
 	return stat(path, &file) == 0 && has_lock(pid, &file);
 }
 
-static bool is_holder(const char *pid_text, pid_t pid, int proc, const struct stat *file)
-{
-	int directory = openat(proc, pid_text, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	bool is = directory >= 0 && runs_this_program(directory) && has_lock(pid, file);
-
-	if (directory >= 0)
-		close(directory);
-	return is;
-}
-
 bool lock_holder_search(const char *path, struct lock_holder *h)
 {
+	struct stat file, ours, its;
 	const struct dirent *entry;
-	struct stat file;
 	DIR *proc;
 
 	*h = (struct lock_holder){ 0 };
-	if (lock_look(path) != LOCK_IS_HELD || stat(path, &file))
+	if (lock_look(path) != LOCK_IS_HELD || stat(path, &file) || stat("/proc/self/exe", &ours))
 		return false;
 	proc = opendir("/proc");
 	while (proc && h->pid == 0 && (entry = readdir(proc))) {
 		pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
+		char exe[NAME_MAX + 8];
 
-		if (pid > 0 && is_holder(entry->d_name, pid, dirfd(proc), &file))
+		snprintf(exe, sizeof(exe), "%s/exe", entry->d_name);
+		if (pid > 0 && fstatat(dirfd(proc), exe, &its, 0) == 0 &&
+		    file_stat_same(&its, &ours) && has_lock(pid, &file))
 			h->pid = pid;
 	}
 	if (proc)
@@ -251,7 +210,8 @@ void lock_note_read(const char *path, const struct lock_holder *h, struct lock_n
 	const char *rest;
 
 	*note = (struct lock_note){ (double)NAN, (double)NAN };
-	if (read_line(path, LINE_SIZE, line) && read_numbers(line, numbers, 3, &rest) &&
+	if (file_read_head(path, LINE_SIZE, line, LINE_SIZE) > 0 &&
+	    read_numbers(line, numbers, 3, &rest) &&
 	    fabs(numbers[0] - h->since_boot_s) < 1e-6)
 		*note = (struct lock_note){ numbers[1], numbers[2] };
 }
@@ -271,7 +231,7 @@ void lock_note_write(const char *path, const struct lock_holder *h, const struct
 
 /* --- the locks of commands of jobs --- */
 
-static char *path_of(const struct paths *paths, enum job_lock lock, int64_t job_id)
+static char *job_lock_path(const struct paths *paths, enum job_lock lock, int64_t job_id)
 {
 	const char *command = lock == JOB_LOCK_PROFILE ? "profile" : "interactive";
 
@@ -280,7 +240,7 @@ static char *path_of(const struct paths *paths, enum job_lock lock, int64_t job_
 
 int job_lock_take(const struct paths *paths, enum job_lock lock, int64_t job_id, struct err *err)
 {
-	char *path = path_of(paths, lock, job_id);
+	char *path = job_lock_path(paths, lock, job_id);
 	int fd = lock_take(path, err);
 
 	free(path);
@@ -289,7 +249,7 @@ int job_lock_take(const struct paths *paths, enum job_lock lock, int64_t job_id,
 
 bool job_lock_is_held(const struct paths *paths, enum job_lock lock, int64_t job_id)
 {
-	char *path = path_of(paths, lock, job_id);
+	char *path = job_lock_path(paths, lock, job_id);
 	bool held = lock_look(path) != LOCK_IS_FREE;
 
 	free(path);
@@ -298,7 +258,7 @@ bool job_lock_is_held(const struct paths *paths, enum job_lock lock, int64_t job
 
 void job_lock_remove(const struct paths *paths, enum job_lock lock, int64_t job_id)
 {
-	char *path = path_of(paths, lock, job_id);
+	char *path = job_lock_path(paths, lock, job_id);
 
 	unlink(path);
 	free(path);

@@ -8,20 +8,16 @@
 
 #include "pollux/mem.h"
 
-static _Noreturn void out_of_memory(void)
-{
-	static const char text[] = "pollux: out of memory\n";
-	ssize_t n = write(STDERR_FILENO, text, sizeof(text) - 1);
-
-	(void)n;
-	_exit(EX_OSERR);
-}
-
 static void *check_pointer(void *p)
 {
-	if (!p)
-		out_of_memory();
-	return p;
+	static const char text[] = "pollux: out of memory\n";
+	ssize_t n;
+
+	if (p)
+		return p;
+	n = write(STDERR_FILENO, text, sizeof(text) - 1);
+	(void)n;
+	_exit(EX_OSERR);
 }
 
 void *xmalloc(size_t bytes)

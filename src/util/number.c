@@ -7,13 +7,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "pollux/err.h"
 #include "pollux/text.h"
-
-static int set_errno(int reason)
-{
-	errno = reason;
-	return -1;
-}
 
 int number_parse_int(const char *text, int64_t *value)
 {
@@ -23,13 +18,13 @@ int number_parse_int(const char *text, int64_t *value)
 
 	_Static_assert(sizeof(n) == sizeof(*value), "strtoll reads an int64_t");
 	if (!isdigit((unsigned char)*digits))
-		return set_errno(EINVAL);
+		return errno_set(EINVAL);
 	errno = 0;
 	n = strtoll(text, &end, 10);
 	if (*end)
-		return set_errno(EINVAL);
+		return errno_set(EINVAL);
 	if (errno)
-		return set_errno(ERANGE);
+		return errno_set(ERANGE);
 	*value = n;
 	return 0;
 }
@@ -42,13 +37,13 @@ static int leading_number(const char *text, double *value, const char **end)
 	double x;
 
 	if (!length || *text == '+')
-		return set_errno(EINVAL);
+		return errno_set(EINVAL);
 	errno = 0;
 	x = strtod(text, &stop);
 	if (stop == text || stop > text + length)
-		return set_errno(EINVAL);
+		return errno_set(EINVAL);
 	if (errno || !isfinite(x))
-		return set_errno(ERANGE);
+		return errno_set(ERANGE);
 	*value = x;
 	*end = stop;
 	return 0;
@@ -62,20 +57,9 @@ int number_parse(const char *text, double *value)
 	if (leading_number(text, &x, &end))
 		return -1;
 	if (*end)
-		return set_errno(EINVAL);
+		return errno_set(EINVAL);
 	*value = x;
 	return 0;
-}
-
-static double seconds_of(char unit)
-{
-	switch (unit) {
-	case 's': return 1;
-	case 'm': return 60;
-	case 'h': return 3600;
-	case 'd': return 86400;
-	default: return 0;
-	}
 }
 
 /* Reads the digits before one of the characters in ends; *end: that character. */
@@ -85,7 +69,7 @@ static int clock_field(const char **text, const char *ends, double *value, char 
 
 	*end = (*text)[n];
 	if (n == 0 || n > 9 || (*end && !strchr(ends, *end)))
-		return set_errno(EINVAL);
+		return errno_set(EINVAL);
 	*value = strtod(*text, NULL);
 	*text += n + (*end != '\0');
 	return 0;
@@ -100,7 +84,7 @@ static int parse_clock(const char *text, double *seconds)
 	char end;
 
 	if (clock_field(&p, "-:", &x, &end) || !end)
-		return set_errno(EINVAL);
+		return errno_set(EINVAL);
 	if (end == '-') {
 		sum = x * 86400;
 		unit_s = 3600 * 60;
@@ -112,7 +96,7 @@ static int parse_clock(const char *text, double *seconds)
 	do {
 		unit_s /= 60;
 		if (unit_s < 1 || clock_field(&p, ":", &x, &end) || x >= most)
-			return set_errno(EINVAL);
+			return errno_set(EINVAL);
 		sum += x * unit_s;
 		most = 60;
 	} while (end);
@@ -122,12 +106,14 @@ static int parse_clock(const char *text, double *seconds)
 
 int number_parse_duration(const char *text, double *seconds)
 {
+	static const char units[] = "smhd";
+	static const double unit_s[] = { 1, 60, 3600, 86400 };
 	double x, sum = 0, last = HUGE_VAL;
 	const char *p = text;
 
 	if (number_parse(text, &sum) == 0) {
 		if (signbit(sum))
-			return set_errno(EINVAL);
+			return errno_set(EINVAL);
 		*seconds = sum;
 		return 0;
 	}
@@ -135,18 +121,18 @@ int number_parse_duration(const char *text, double *seconds)
 		return 0;
 	sum = 0;
 	do {
-		double unit;
+		const char *unit;
 
 		if (leading_number(p, &x, &p))
 			return -1;
-		unit = seconds_of(*p);
-		if (unit <= 0 || unit >= last || signbit(x))
-			return set_errno(EINVAL);
-		sum += x * unit;
-		last = unit;
+		unit = *p ? strchr(units, *p) : NULL;
+		if (!unit || unit_s[unit - units] >= last || signbit(x))
+			return errno_set(EINVAL);
+		last = unit_s[unit - units];
+		sum += x * last;
 	} while (*++p);
 	if (!isfinite(sum))
-		return set_errno(ERANGE);
+		return errno_set(ERANGE);
 	*seconds = sum;
 	return 0;
 }
@@ -161,7 +147,7 @@ int number_parse_size(const char *text, double *bytes)
 		return -1;
 	unit = *end ? strchr(units, *end) : NULL;
 	if (!unit || end[1])
-		return set_errno(EINVAL);
+		return errno_set(EINVAL);
 	*bytes = ldexp(x, 10 * (int)(unit - units + 1));
 	return 0;
 }
@@ -170,37 +156,26 @@ int number_parse_size(const char *text, double *bytes)
 
 #define DIGITS_MAX 17	/* a double has no more */
 
-/* Returns the argument of a text such as "tensor(0.5)" or "np.float64(nan)"; else the text. */
-static const char *argument_of(const char *text)
-{
-	const char *p = text;
-
-	while (isalnum((unsigned char)*p) || *p == '_' || *p == '.')
-		p++;
-	return p > text && *p == '(' && isalpha((unsigned char)*text) ? p + 1 : text;
-}
-
-/* True if what stands behind a number does not belong to it. */
-static bool ends_value(const char *rest, bool is_argument)
-{
-	if (is_argument)
-		return *rest == ')' || *rest == ',';
-	return rest[strspn(rest, ".,;:)]}")] == '\0';
-}
-
 bool value_parse(const char *text, double *value)
 {
-	const char *first = argument_of(text);
+	static const char letters[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.";
+	const char *first = text + strspn(text, letters);
 	char *end;
 	double x;
 
-	/* "nan(" begins what strtod takes whole, "nan(0x1)". */
-	if (first > text && strncasecmp(text, "nan(", 4) == 0)
+	/* "tensor(0.5)", "np.float64(nan)"; but strtod takes all of "nan(0x1)" */
+	if (*first == '(' && isalpha((unsigned char)*text) && strncasecmp(text, "nan(", 4) != 0)
+		first++;
+	else
 		first = text;
 	if (isspace((unsigned char)*first))
 		return false;
 	x = strtod(first, &end);
-	if (end == first || !ends_value(end, first > text))
+	if (end == first)
+		return false;
+	/* what may stand behind a number that is an argument, and behind one in a sentence */
+	if (first > text ? *end != ')' && *end != ',' : end[strspn(end, ".,;:)]}")] != '\0')
 		return false;
 	*value = x;
 	return true;

@@ -1,6 +1,7 @@
 /* open_file.c - see file.h. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -23,8 +24,7 @@ int file_open_at(int directory, const char *name, int flags, mode_t mode)
 		why = S_ISDIR(st.st_mode) ? EISDIR : NOT_REGULAR;
 	if (why) {
 		close(fd);
-		errno = why;
-		return -1;
+		return errno_set(why);
 	}
 	fcntl(fd, F_SETFL, flags & ~O_NONBLOCK);
 	return fd;
@@ -42,8 +42,7 @@ int file_open_fifo(const char *path, int flags)
 
 	if (fd >= 0 && (fstat(fd, &st) || !S_ISFIFO(st.st_mode))) {
 		close(fd);
-		errno = EINVAL;
-		return -1;
+		return errno_set(EINVAL);
 	}
 	if (fd >= 0)
 		fcntl(fd, F_SETFL, flags);
@@ -72,6 +71,34 @@ FILE *file_open_input_stream(const char *path)
 FILE *file_make_stream(const char *path)
 {
 	return stream_of(file_open(path, O_WRONLY | O_CREAT | O_EXCL, 0666), "w");
+}
+
+ssize_t file_read_head(const char *path, off_t at, char *head, size_t size)
+{
+	int fd = file_open(path, O_RDONLY | O_NOFOLLOW, 0);
+	ssize_t n = fd < 0 ? -1 : pread(fd, head, size - 1, at);
+
+	if (fd >= 0)
+		close(fd);
+	head[n > 0 ? n : 0] = '\0';
+	return n;
+}
+
+bool file_find_line(const char *path, const char *word, char *rest, size_t size)
+{
+	FILE *file = file_open_stream(path);
+	bool found = false;
+	char *line = NULL;
+	size_t room = 0;
+
+	while (file && !found && getline(&line, &room, file) > 0)
+		found = text_starts_with(line, word);
+	snprintf(rest, size, "%s", found ? line + strlen(word) : "");
+	rest[strcspn(rest, "\n")] = '\0';
+	free(line);
+	if (file)
+		fclose(file);
+	return found;
 }
 
 int file_open_input(const char *path)

@@ -15,17 +15,12 @@
 /* Reads the first line of a file, and when it was written. False: there is none. */
 static bool read_why(const char *path, char *why, size_t size, double *time_s)
 {
-	int fd = file_open(path, O_RDONLY | O_NOFOLLOW, 0);
 	struct stat st;
-	ssize_t n;
 
-	if (fd < 0)
+	if (file_read_head(path, 0, why, size) < 0)
 		return false;
-	n = read(fd, why, size - 1);
-	why[n > 0 ? n : 0] = '\0';
 	why[strcspn(why, "\n")] = '\0';
-	*time_s = fstat(fd, &st) == 0 ? (double)st.st_mtim.tv_sec : 0;
-	close(fd);
+	*time_s = stat(path, &st) == 0 ? (double)st.st_mtim.tv_sec : 0;
 	return true;
 }
 
@@ -94,69 +89,46 @@ bool outage_read(const struct paths *paths, char *why, size_t size, double *sinc
 
 /* --- the machine on which passes run --- */
 
-static void name_this(char name[HOST_NAME_MAX + 1])
-{
-	memset(name, 0, HOST_NAME_MAX + 1);
-	gethostname(name, HOST_NAME_MAX);
-}
-
-/* False: the file is not there, or empty. */
-static bool read_name(const struct paths *paths, char name[HOST_NAME_MAX + 1])
-{
-	FILE *file = file_open_stream(paths->pass_host);
-	bool found = file && fgets(name, HOST_NAME_MAX + 1, file);
-
-	if (file)
-		fclose(file);
-	if (found)
-		name[strcspn(name, "\n")] = '\0';
-	return found && name[0];
-}
-
 static double time_of(const struct stat *st)
 {
 	return (double)st->st_mtim.tv_sec + (double)st->st_mtim.tv_nsec * 1e-9;
 }
 
-/* Both times are those of the server of the file. */
-static double touch(int lock, struct timespec *before)
+/* The name of this machine, and that of the machine of the passes; "": none is noted. */
+static void read_names(const struct paths *paths, char here[HOST_NAME_MAX + 1],
+		       char there[HOST_NAME_MAX + 1])
 {
-	struct stat old, now;
-
-	if (fstat(lock, &old) || futimens(lock, NULL) || fstat(lock, &now))
-		return (double)INFINITY;
-	*before = old.st_mtim;
-	return fmax(time_of(&now) - time_of(&old), 0);
-}
-
-static int write_name(const struct paths *paths, const char *name, struct err *err)
-{
-	char line[HOST_NAME_MAX + 2];
-	int n = snprintf(line, sizeof(line), "%s\n", name);
-
-	return file_replace(paths->pass_host, line, (size_t)n, err);
+	memset(here, 0, HOST_NAME_MAX + 1);
+	gethostname(here, HOST_NAME_MAX);
+	file_find_line(paths->pass_host, "", there, HOST_NAME_MAX + 1);
 }
 
 int pass_host_take(const struct paths *paths, int lock, struct text *moved, struct err *err)
 {
-	char here[HOST_NAME_MAX + 1], there[HOST_NAME_MAX + 1];
+	char here[HOST_NAME_MAX + 1], there[HOST_NAME_MAX + 1], line[HOST_NAME_MAX + 2];
 	struct timespec times[2] = { { .tv_nsec = UTIME_OMIT } };
-	double quiet_s = touch(lock, &times[1]);
-	bool known = read_name(paths, there);
+	double quiet_s = (double)INFINITY;
+	struct stat old, now;
 
-	name_this(here);
-	if (known && !strcmp(here, there))
+	/* Both times are those of the server of the file. */
+	if (fstat(lock, &old) == 0 && futimens(lock, NULL) == 0 && fstat(lock, &now) == 0) {
+		times[1] = old.st_mtim;
+		quiet_s = fmax(time_of(&now) - time_of(&old), 0);
+	}
+	read_names(paths, here, there);
+	if (!strcmp(here, there))
 		return 0;
-	if (known && quiet_s < PASS_HOST_QUIET_S) {
+	if (*there && quiet_s < PASS_HOST_QUIET_S) {
 		futimens(lock, times);
 		return err_set(err, EX_TEMPFAIL, "passes of this store run on the machine '%s', "
 			       "the last one %.0f s ago: run none on this one, '%s'", there,
 			       quiet_s, here);
 	}
-	if (known)
+	if (*there)
 		text_addf(moved, "passes run on the machine '%s' now, not on '%s' any more", here,
 			  there);
-	return write_name(paths, here, err);
+	snprintf(line, sizeof(line), "%s\n", here);
+	return file_replace(paths->pass_host, line, strlen(line), err);
 }
 
 bool pass_host_other(const struct paths *paths, struct text *out)
@@ -165,9 +137,9 @@ bool pass_host_other(const struct paths *paths, struct text *out)
 	struct stat st;
 	double quiet_s;
 
-	if (!read_name(paths, there) || stat(paths->schedule_lock, &st))
+	read_names(paths, here, there);
+	if (!*there || stat(paths->schedule_lock, &st))
 		return false;
-	name_this(here);
 	quiet_s = fmax(clock_wall_s() - time_of(&st), 0);
 	if (!strcmp(here, there) || !(quiet_s < PASS_HOST_QUIET_S))
 		return false;

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <pwd.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -19,28 +20,18 @@ static const char *variable(const char *name)
 	return value && *value ? value : NULL;
 }
 
-static const char *home_directory(void)
-{
-	const char *home = variable("HOME");
-	const struct passwd *user;
-
-	if (home)
-		return home;
-	user = getpwuid(getuid());
-	return user ? user->pw_dir : NULL;
-}
-
 /* Returns XDG/pollux; without that variable ~/DEFAULT/pollux; NULL if the home directory is
  * unknown. */
 static char *usual_directory(const char *xdg, const char *home_default)
 {
-	const char *base;
+	const char *base = variable(xdg), *home = variable("HOME");
+	const struct passwd *user;
 
-	if ((base = variable(xdg)))
+	if (base)
 		return xasprintf("%s/pollux", base);
-	if ((base = home_directory()))
-		return xasprintf("%s/%s/pollux", base, home_default);
-	return NULL;
+	user = home ? NULL : getpwuid(getuid());
+	home = user ? user->pw_dir : home;
+	return home ? xasprintf("%s/%s/pollux", home, home_default) : NULL;
 }
 
 /* Makes a relative path absolute, because jobs and supervisors change directory. Takes ownership of
@@ -72,11 +63,25 @@ static char *configuration_file(const char *dir)
 		file = xasprintf("%s/config", config);
 	free(config);
 	free(store);
-	if (!file)
-		return beside;
-	free(beside);
-	return file;
+	if (file)
+		free(beside);
+	return file ? file : beside;
 }
+
+/* The members that are files of the directory, and their names there. */
+static const struct {
+	size_t offset;
+	const char *name;
+} files[] = {
+	{ offsetof(struct paths, store), "pollux.db" },
+	{ offsetof(struct paths, schedule_lock), "schedule.lock" },
+	{ offsetof(struct paths, schedule_again), "schedule.again" },
+	{ offsetof(struct paths, regular_pass), "regular-pass" },
+	{ offsetof(struct paths, failed_pass), "failed-pass" },
+	{ offsetof(struct paths, outage), "outage" },
+	{ offsetof(struct paths, pass_host), "pass.host" },
+	{ offsetof(struct paths, supervisor_log), "supervisor.log" },
+};
 
 int paths_init(struct paths *p, struct err *err)
 {
@@ -88,15 +93,10 @@ int paths_init(struct paths *p, struct err *err)
 	};
 	if (!p->dir)
 		return err_set(err, EX_CONFIG, "no place for the store: set POLLUX_DIR or HOME");
-	p->store = xasprintf("%s/pollux.db", p->dir);
 	p->config = configuration_file(p->dir);
-	p->schedule_lock = xasprintf("%s/schedule.lock", p->dir);
-	p->schedule_again = xasprintf("%s/schedule.again", p->dir);
-	p->regular_pass = xasprintf("%s/regular-pass", p->dir);
-	p->failed_pass = xasprintf("%s/failed-pass", p->dir);
-	p->outage = xasprintf("%s/outage", p->dir);
-	p->pass_host = xasprintf("%s/pass.host", p->dir);
-	p->supervisor_log = xasprintf("%s/supervisor.log", p->dir);
+	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
+		*(char **)(void *)((char *)p + files[i].offset) =
+			xasprintf("%s/%s", p->dir, files[i].name);
 	return 0;
 }
 
@@ -127,16 +127,10 @@ void paths_to_environment(const struct paths *p)
 
 void paths_release(struct paths *p)
 {
+	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
+		free(*(char **)(void *)((char *)p + files[i].offset));
 	free(p->dir);
-	free(p->store);
 	free(p->config);
-	free(p->schedule_lock);
-	free(p->schedule_again);
-	free(p->regular_pass);
-	free(p->failed_pass);
-	free(p->outage);
-	free(p->pass_host);
-	free(p->supervisor_log);
 	*p = (struct paths){ 0 };
 }
 
@@ -149,18 +143,16 @@ int paths_make_directory(const char *path, struct err *err)
 	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
 		return 0;
 	part = xstrdup(path);
-	for (char *p = part + 1; rc == 0 && p[-1]; p++) {
-		char c = *p;
+	for (char *p = part; rc == 0 && *p;) {
+		char c;
 
-		if (c != '/' && c != '\0')
-			continue;
+		p += 1 + strcspn(p + 1, "/");
+		c = *p;
 		*p = '\0';
 		if (mkdir(part, 0700) && errno != EEXIST)
 			rc = err_set(err, EX_CANTCREAT, "cannot create directory '%s': %s", part,
 				     strerror(errno));
 		*p = c;
-		if (!c)
-			break;
 	}
 	free(part);
 	if (rc == 0 && (stat(path, &st) || !S_ISDIR(st.st_mode)))
@@ -168,28 +160,23 @@ int paths_make_directory(const char *path, struct err *err)
 	return rc;
 }
 
-static int refuse_public(const char *dir, struct err *err)
-{
-	struct text mend = TEXT_INIT;
-
-	advice_add_private(&mend, dir);
-	err_set(err, EX_NOPERM, "others may write to '%s'; type: %s", dir, mend.data);
-	text_release(&mend);
-	return -1;
-}
-
 int paths_check_owner(const struct paths *p, struct err *err)
 {
-	const char *dir = p->dir;
+	struct text mend = TEXT_INIT;
 	struct stat st;
 
-	if (stat(dir, &st))
+	if (stat(p->dir, &st))
 		return 0;
 	if (st.st_uid != geteuid())
 		return err_set(err, EX_NOPERM,
 			       "'%s' belongs to another user; set POLLUX_DIR to one of your own",
-			       dir);
-	return (st.st_mode & (S_IWGRP | S_IWOTH)) ? refuse_public(dir, err) : 0;
+			       p->dir);
+	if (!(st.st_mode & (S_IWGRP | S_IWOTH)))
+		return 0;
+	advice_add_private(&mend, p->dir);
+	err_set(err, EX_NOPERM, "others may write to '%s'; type: %s", p->dir, mend.data);
+	text_release(&mend);
+	return -1;
 }
 
 int paths_create(const struct paths *p, struct err *err)
@@ -269,6 +256,39 @@ bool paths_on_network(const struct paths *p)
 		if (((unsigned long)fs.f_type & 0xffffffffUL) == remote[i])
 			return true;
 	return false;
+}
+
+/* --- names in paths --- */
+
+const char *path_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+char *path_within(const char *directory, const char *path)
+{
+	return *path == '/' ? xstrdup(path) : xasprintf("%s/%s", directory, path);
+}
+
+char *path_search(const char *list, const char *name, const char *directory)
+{
+	char *copy = xstrdup(list), *rest = copy, *found = NULL;
+	struct stat st;
+
+	for (const char *part; !found && (part = strsep(&rest, ":"));) {
+		char *place = *part ? path_within(directory, part) : NULL;
+
+		found = place ? xasprintf("%s/%s", place, name) : NULL;
+		free(place);
+		if (found && (stat(found, &st) || !S_ISREG(st.st_mode) || access(found, X_OK))) {
+			free(found);
+			found = NULL;
+		}
+	}
+	free(copy);
+	return found;
 }
 
 /* --- find share/pollux --- */

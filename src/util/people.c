@@ -61,46 +61,28 @@ static bool take_number(char **rest, const char *key, double least, double most,
 	       number_parse(word + n + 1, value) == 0 && *value >= least && *value <= most;
 }
 
-static bool take_count(char **rest, const char *key, int *value)
-{
-	double n;
-
-	if (!take_number(rest, key, 0, PERSON_MAX_DEVICES, &n))
-		return false;
-	*value = (int)n;
-	return true;
-}
-
-/* True if the line was written in this boot, and not long ago. */
+/* Takes the words of a line. False unless it was written in this boot, and not long ago. */
 static bool parse_person(char *line, struct person *p)
 {
-	const char *boot = clock_boot_id(), *word;
-	double now = clock_boot_s();
+	const char *word;
+	double now = clock_boot_s(), held, wanted, devices;
 	char *rest;
 
 	word = strtok_r(line, " \n", &rest);
-	if (!word || strcmp(word, LINE_START) != 0 || !take_count(&rest, "held", &p->held) ||
-	    !take_count(&rest, "wanted", &p->wanted) ||
-	    !take_count(&rest, "devices", &p->devices) || p->devices == 0 ||
+	if (!word || strcmp(word, LINE_START) != 0 ||
+	    !take_number(&rest, "held", 0, PERSON_MAX_DEVICES, &held) ||
+	    !take_number(&rest, "wanted", 0, PERSON_MAX_DEVICES, &wanted) ||
+	    !take_number(&rest, "devices", 1, PERSON_MAX_DEVICES, &devices) ||
 	    !take_number(&rest, "weight", PERSON_MIN_WEIGHT, PERSON_MAX_WEIGHT, &p->weight) ||
 	    !take_number(&rest, "since", -MOST_S, MOST_S, &p->without_since_boot_s) ||
 	    !take_number(&rest, "gained", 0, now, &p->gained_boot_s) ||
 	    !take_number(&rest, "at", now - PEOPLE_STALE_S, now, &p->at_boot_s))
 		return false;
+	p->held = (int)held;
+	p->wanted = (int)wanted;
+	p->devices = (int)devices;
 	word = strtok_r(NULL, " \n", &rest);
-	return word && !strcmp(word, boot);
-}
-
-static void name_user(uid_t uid, struct person *p)
-{
-	const struct passwd *user = getpwuid(uid);
-
-	if (uid == geteuid())
-		snprintf(p->user, sizeof(p->user), "another store of yours");
-	else if (user)
-		snprintf(p->user, sizeof(p->user), "%.32s", user->pw_name);
-	else
-		snprintf(p->user, sizeof(p->user), "user %u", (unsigned)uid);
+	return word && !strcmp(word, clock_boot_id());
 }
 
 /* Reads a file, of which nothing but its owner and its line counts: anybody may use any name.
@@ -109,7 +91,7 @@ static bool read_person(int dir, const char *name, struct person *p)
 {
 	int fd = file_open_at(dir, name, O_RDONLY | O_NOFOLLOW, 0);
 	char line[LINE_SIZE + 1];
-	struct person read_one = { 0 };
+	const struct passwd *user;
 	struct stat st = { .st_uid = 0 };
 	ssize_t n;
 	bool is;
@@ -121,11 +103,17 @@ static bool read_person(int dir, const char *name, struct person *p)
 	close(fd);
 	line[n > 0 ? n : 0] = '\0';
 	is = text_starts_with(line, LINE_START);
-	if (is && parse_person(line, &read_one))
-		*p = read_one;
+	if (!parse_person(line, p))
+		*p = (struct person){ 0 };
 	p->uid = st.st_uid;
 	snprintf(p->name, sizeof(p->name), "%.*s", PERSON_NAME_SIZE - 1, name);
-	name_user(st.st_uid, p);
+	user = getpwuid(st.st_uid);
+	if (st.st_uid == geteuid())
+		snprintf(p->user, sizeof(p->user), "another store of yours");
+	else if (user)
+		snprintf(p->user, sizeof(p->user), "%.32s", user->pw_name);
+	else
+		snprintf(p->user, sizeof(p->user), "user %u", (unsigned)st.st_uid);
 	return is;
 }
 
@@ -134,30 +122,13 @@ static int by_name(const void *a, const void *b)
 	return strcmp(((const struct person *)a)->name, ((const struct person *)b)->name);
 }
 
-/* Returns the number of stores of the user among those that were read. */
-static int stores_of(const struct people *people, uid_t uid)
-{
-	int n = 0;
-
-	for (int i = 0; i < people->count; i++)
-		n += people->items[i].uid == uid;
-	return n;
-}
-
-/* Counts a file that does not belong there. If one user owns more than half of these files,
- * stray_uid is that user in the end: a file of another user takes one vote away. */
-static void count_stray(struct people *people, uid_t uid, int *votes)
-{
-	if (*votes == 0)
-		people->stray_uid = uid;
-	*votes += people->stray_uid == uid ? 1 : -1;
-	people->n_stray++;
-}
-
+/* Of files that do not belong there, stray_uid is in the end the user who owns more than half of
+ * them, if one does: a file of another user takes one vote away. */
 static void read_file(int dir, const char *name, struct people *people, int *votes)
 {
 	struct stat st = { .st_uid = 0 };
 	struct person p;
+	int n_stores = 0;
 	bool is_own;
 
 	if (!strcmp(name, ".") || !strcmp(name, "..") || text_starts_with(name, "device-") ||
@@ -166,49 +137,43 @@ static void read_file(int dir, const char *name, struct people *people, int *vot
 	is_own = st.st_uid == geteuid() && is_own_name(name, people->own);
 	if (text_starts_with(name, "." PREFIX) && S_ISREG(st.st_mode))
 		return;		/* of a pass that is telling, or was killed */
+	for (int i = 0; i < people->count; i++)
+		n_stores += people->items[i].uid == st.st_uid;
 	if (!text_starts_with(name, PREFIX) || strlen(name) >= PERSON_NAME_SIZE ||
-	    (!is_own && stores_of(people, st.st_uid) >= MOST_OF_ONE) ||
-	    !read_person(dir, name, &p)) {
-		count_stray(people, st.st_uid, votes);
-		return;
-	}
-	if (p.devices == 0)
-		return;
-	if (is_own)
+	    (!is_own && n_stores >= MOST_OF_ONE) || !read_person(dir, name, &p)) {
+		if (*votes == 0)
+			people->stray_uid = st.st_uid;
+		*votes += people->stray_uid == st.st_uid ? 1 : -1;
+		people->n_stray++;
+	} else if (p.devices > 0 && is_own) {
 		people->me = p;
-	else if (people->count < MOST)
+	} else if (p.devices > 0 && people->count < MOST) {
 		people->items[people->count++] = p;
+	}
 }
 
-static void read_all(int fd, struct people *people)
+int people_read(const struct paths *paths, struct people *people, struct err *err)
 {
-	DIR *dir = fdopendir(fd);
+	int fd = shared_dir_open(paths, NULL, err), votes = 0;
 	const struct dirent *entry;
-	int votes = 0;
+	DIR *dir;
 
+	*people = (struct people){ .is_shared = fd >= 0 };
+	if (fd < 0)
+		return fd == SHARED_DIR_NONE ? 0 : -1;
+	own_name(paths, people->own);
 	people->items = xcalloc(MOST, sizeof(*people->items));
-	for (int i = 0; dir && (entry = readdir(dir)); i++) {
+	dir = fdopendir(fd);
+	for (int i = 0; dir && !people->too_many && (entry = readdir(dir)); i++) {
 		people->too_many = i >= MOST_NAMES;
-		if (people->too_many)
-			break;
-		read_file(dirfd(dir), entry->d_name, people, &votes);
+		if (!people->too_many)
+			read_file(fd, entry->d_name, people, &votes);
 	}
 	if (dir)
 		closedir(dir);
 	else
 		close(fd);
 	qsort(people->items, (size_t)people->count, sizeof(*people->items), by_name);
-}
-
-int people_read(const struct paths *paths, struct people *people, struct err *err)
-{
-	int fd = shared_dir_open(paths, NULL, err);
-
-	*people = (struct people){ .is_shared = fd >= 0 };
-	if (fd < 0)
-		return fd == SHARED_DIR_NONE ? 0 : -1;
-	own_name(paths, people->own);
-	read_all(fd, people);
 	return 0;
 }
 
@@ -258,35 +223,27 @@ static void draw_name(char name[PERSON_NAME_SIZE], const char *own)
 	snprintf(name, PERSON_NAME_SIZE, "%.50s-%08x", own, (unsigned)random);
 }
 
-/* Writes the line to a new file, whose name begins with a dot, and returns the name. */
-static int write_line(int dir, const char *own, const char *line, char fresh[PERSON_NAME_SIZE + 1])
+/* Writes the line to a new file, whose name begins with a dot, and renames it. Others may have made
+ * a file or a directory with the name of the store's file: then the file gets a name that is
+ * drawn. */
+static int replace_line(int dir, const char *own, const char *line)
 {
-	char drawn[PERSON_NAME_SIZE];
+	char fresh[PERSON_NAME_SIZE + 1], name[PERSON_NAME_SIZE], drawn[PERSON_NAME_SIZE];
 	int fd, rc;
 
+	find_own(dir, own, name);
 	draw_name(drawn, own);
-	snprintf(fresh, PERSON_NAME_SIZE + 1, ".%s", drawn);
+	snprintf(fresh, sizeof(fresh), ".%s", drawn);
 	fd = file_open_at(dir, fresh, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		return -1;
 	rc = file_write_all(fd, line, strlen(line)) || fchmod(fd, 0644) ? -1 : 0;
 	close(fd);
-	return rc;
-}
-
-/* Others may have made a file or a directory with the name of the store's file. Then the file gets
- * a name that is drawn. */
-static int replace_line(int dir, const char *own, const char *line)
-{
-	char fresh[PERSON_NAME_SIZE + 1], name[PERSON_NAME_SIZE];
-
-	find_own(dir, own, name);
-	if (write_line(dir, own, line, fresh))
+	if (rc)
 		return -1;
-	if (renameat(dir, fresh, dir, *name ? name : own) == 0)
-		return 0;
-	draw_name(name, own);
-	if (renameat(dir, fresh, dir, name) == 0)
+	draw_name(drawn, own);
+	if (renameat(dir, fresh, dir, *name ? name : own) == 0 ||
+	    renameat(dir, fresh, dir, drawn) == 0)
 		return 0;
 	unlinkat(dir, fresh, 0);
 	return -1;
@@ -328,24 +285,16 @@ void people_leave(const struct paths *paths)
 
 /* --- in words --- */
 
-static void describe_one(const struct person *p, struct text *t)
-{
-	int more = p->wanted - p->held;
-
-	text_addf(t, "%s has %d", p->user, p->held);
-	if (more > 0)
-		text_addf(t, " and wants %d%s", more, p->held > 0 ? " more" : "");
-}
-
 void people_describe(const struct people *people, int held, int devices, struct text *t)
 {
-	const char *separator = "; ";
-
 	text_addf(t, "%d of %d device%s", held, devices, plural(devices));
 	for (int i = 0; i < people->count && i < DESCRIBED; i++) {
-		text_add(t, separator);
-		describe_one(&people->items[i], t);
-		separator = ", ";
+		const struct person *p = &people->items[i];
+		int more = p->wanted - p->held;
+
+		text_addf(t, "%s%s has %d", i ? ", " : "; ", p->user, p->held);
+		if (more > 0)
+			text_addf(t, " and wants %d%s", more, p->held > 0 ? " more" : "");
 	}
 	if (people->count > DESCRIBED)
 		text_addf(t, ", and %d more", people->count - DESCRIBED);

@@ -1,6 +1,5 @@
 /* proc.c - find processes by the marks they bear. */
 #include <ctype.h>
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,35 +24,36 @@ struct process {
 
 struct process_table {
 	struct process *items;
-	int count, capacity;
+	int count;
 };
 
-static ssize_t read_file(pid_t pid, const char *name, char *buffer, size_t size)
+bool proc_find_line(pid_t pid, const char *name, const char *word, char *rest, size_t size)
 {
-	char path[64];
-	ssize_t n;
-	int fd;
+	char path[320];
 
 	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
-	fd = file_open(path, O_RDONLY, 0);
-	if (fd < 0)
-		return -1;
-	n = read(fd, buffer, size - 1);
-	close(fd);
-	if (n >= 0)
-		buffer[n] = '\0';
-	return n;
+	return file_find_line(path, word, rest, size);
 }
 
-/* Returns the fields after the command, which stands in parentheses and may hold anything. */
+DIR *proc_open_dir(pid_t pid, const char *name)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+	return opendir(path);
+}
+
+/* Returns the fields of /proc/PID/stat after the command, which stands in parentheses and may hold
+ * anything. NULL: there is no such process. */
 static const char *stat_fields(pid_t pid, char *buffer, size_t size)
 {
-	char *end;
+	char path[32], *end;
 
-	if (read_file(pid, "stat", buffer, size) <= 0)
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	if (pid <= 0 || file_read_head(path, 0, buffer, size) <= 0)
 		return NULL;
 	end = strrchr(buffer, ')');
-	return end && end[1] == ' ' ? end + 2 : NULL;
+	return end && end[1] == ' ' && end[2] ? end + 2 : NULL;
 }
 
 /* Returns a number of /proc/PID/stat by its place in proc(5), from 3; 0: there is no such
@@ -61,7 +61,7 @@ static const char *stat_fields(pid_t pid, char *buffer, size_t size)
 static int64_t stat_number(pid_t pid, int place)
 {
 	char buffer[1024];
-	const char *p = pid > 0 ? stat_fields(pid, buffer, sizeof(buffer)) : NULL;
+	const char *p = stat_fields(pid, buffer, sizeof(buffer));
 
 	for (int field = 3; p && field < place; field++) {
 		p = strchr(p, ' ');
@@ -83,11 +83,11 @@ int64_t proc_cpu_ticks(pid_t pid)
 bool proc_times(pid_t pid, struct proc_times *times)
 {
 	char buffer[1024];
-	const char *fields = pid > 0 ? stat_fields(pid, buffer, sizeof(buffer)) : NULL;
+	const char *fields = stat_fields(pid, buffer, sizeof(buffer));
 	long long ticks = 0, start = 0, session = 0, terminal = 0;
 	char *end;
 
-	if (!fields || fields[0] == '\0')
+	if (!fields)
 		return false;
 	times->parent = (pid_t)strtol(fields + 1, &end, 10);
 	for (int field = 5; field <= 22; field++) {
@@ -113,7 +113,7 @@ bool proc_waits_for_child(pid_t pid)
 	char place[64];
 
 	/* dash, zsh and mksh wait for the signal that tells of the end */
-	return read_file(pid, "wchan", place, sizeof(place)) > 0 &&
+	return proc_find_line(pid, "wchan", "", place, sizeof(place)) &&
 	       (!strcmp(place, "do_wait") || strstr(place, "sigsuspend"));
 }
 
@@ -124,7 +124,7 @@ static bool read_stat(pid_t pid, struct process *process)
 	char *end;
 
 	*process = (struct process){ .pid = pid, .thread = pid };
-	if (!fields || fields[0] == '\0')
+	if (!fields)
 		return false;
 	process->state = fields[0];
 	process->parent = (pid_t)strtol(fields + 1, &end, 10);
@@ -141,17 +141,18 @@ static bool read_stat(pid_t pid, struct process *process)
 
 /* A process whose first thread has ended (pthread_exit in main) is shown as a zombie and lives on
  * in its other threads: it runs unless all of these are stopped. */
-static void look_at_threads(struct process *process)
+static bool read_process(pid_t pid, struct process *process)
 {
-	char path[32];
 	const struct dirent *entry;
+	struct process thread;
 	DIR *dir;
 
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)process->pid);
-	dir = opendir(path);
-	while (dir && (entry = readdir(dir))) {
-		struct process thread;
-
+	if (!read_stat(pid, process))
+		return false;
+	if (process->state != 'Z' || process->n_threads <= 1)
+		return true;
+	dir = proc_open_dir(pid, "task");
+	while (dir && process->state != 'R' && (entry = readdir(dir))) {
 		if (!isdigit((unsigned char)entry->d_name[0]) ||
 		    !read_stat((pid_t)strtol(entry->d_name, NULL, 10), &thread) ||
 		    strchr("ZX", thread.state))
@@ -159,19 +160,9 @@ static void look_at_threads(struct process *process)
 		process->thread = thread.pid;
 		process->resident_pages = thread.resident_pages;
 		process->state = (char)(strchr("Tt", thread.state) ? thread.state : 'R');
-		if (process->state == 'R')
-			break;
 	}
 	if (dir)
 		closedir(dir);
-}
-
-static bool read_process(pid_t pid, struct process *process)
-{
-	if (!read_stat(pid, process))
-		return false;
-	if (process->state == 'Z' && process->n_threads > 1)
-		look_at_threads(process);
 	return true;
 }
 
@@ -179,19 +170,14 @@ static int read_table(struct process_table *table)
 {
 	DIR *dir = opendir("/proc");
 	const struct dirent *entry;
+	struct process process;
 
 	*table = (struct process_table){ 0 };
 	while (dir && (entry = readdir(dir))) {
-		struct process process;
-
 		if (!isdigit((unsigned char)entry->d_name[0]) ||
 		    !read_process((pid_t)strtol(entry->d_name, NULL, 10), &process))
 			continue;
-		if (table->count == table->capacity) {
-			table->capacity = table->capacity ? 2 * table->capacity : 256;
-			table->items = xreallocarray(table->items, (size_t)table->capacity,
-						     sizeof(*table->items));
-		}
+		table->items = xgrow(table->items, table->count, sizeof(*table->items));
 		table->items[table->count++] = process;
 	}
 	if (dir)
@@ -226,94 +212,64 @@ static bool environment_has(pid_t pid, const char *variable)
 	return found;
 }
 
-static struct process *table_find(struct process_table *table, pid_t pid)
-{
-	for (int i = 0; i < table->count; i++)
-		if (table->items[i].pid == pid)
-			return &table->items[i];
-	return NULL;
-}
-
-static bool descends_from(struct process_table *table, const struct process *process,
+static bool descends_from(const struct process_table *table, const struct process *process,
 			  pid_t ancestor)
 {
 	for (int depth = 0; process && process->parent > 1 && depth < 1000; depth++) {
+		const struct process *parent = NULL;
+
 		if (process->parent == ancestor)
 			return true;
-		process = table_find(table, process->parent);
+		for (int i = 0; !parent && i < table->count; i++)
+			if (table->items[i].pid == process->parent)
+				parent = &table->items[i];
+		process = parent;
 	}
 	return false;
 }
 
-static bool is_listed(const struct pid_list *list, pid_t pid)
-{
-	for (int i = 0; i < list->count; i++)
-		if (list->items[i] == pid)
-			return true;
-	return false;
-}
-
-/* group: the processes of marks->group. */
-static bool bears_mark(struct process_table *table, const struct process *process,
-		       const struct proc_marks *marks, const struct pid_list *group)
-{
-	if (is_listed(group, process->pid))
-		return true;
-	if (marks->session && process->session == marks->session)
-		return true;
-	if (marks->ancestor && descends_from(table, process, marks->ancestor))
-		return true;
-	return marks->variable && environment_has(process->thread, marks->variable);
-}
-
-/* Adds processes that the table cannot have: those of the group, and the children of what is
- * marked, such as a program that became another user's. */
-static void add_hidden(const struct proc_marks *marks, const struct pid_list *group,
-		       struct process_table *marked)
-{
-	struct pid_list hidden = { 0 };
-
-	for (int i = 0; i < group->count; i++)
-		if (proc_is_hidden(group->items[i])) {
-			hidden.items = xgrow(hidden.items, hidden.count, sizeof(pid_t));
-			hidden.items[hidden.count++] = group->items[i];
-		}
-	if (marks->ancestor > 0)
-		proc_add_hidden_children(marks->ancestor, &hidden);
-	for (int i = 0; i < marked->count; i++)
-		proc_add_hidden_children(marked->items[i].pid, &hidden);
-	marked->items = xreallocarray(marked->items, (size_t)marked->count + (size_t)hidden.count,
-				      sizeof(*marked->items));
-	for (int i = 0; i < hidden.count; i++)
-		marked->items[marked->count++] = (struct process){
-			.pid = hidden.items[i], .thread = hidden.items[i], .state = 'R',
-		};
-	pid_list_release(&hidden);
-}
-
-/* Reads the table and keeps in it only the living processes with one of the marks. */
+/* Reads the table and keeps in it only the living processes with one of the marks, and those that
+ * the table cannot have: hidden ones of the group, and hidden children of what is marked, such as a
+ * program that became another user's. */
 static int read_marked(const struct proc_marks *marks, struct process_table *marked)
 {
-	struct pid_list group = { 0 };
+	struct pid_list group = { 0 }, hidden = { 0 };
 	struct process_table table;
 	int rc;
 
+	*marked = (struct process_table){ 0 };
 	if (marks->group)
 		proc_group_list(marks->group, &group);
 	rc = read_table(&table);
-	*marked = (struct process_table){
-		.items = xcalloc((size_t)table.count, sizeof(*marked->items)),
-	};
 	for (int i = 0; i < table.count; i++) {
 		const struct process *p = &table.items[i];
 
-		if (p->pid != getpid() && p->state != 'Z' && p->state != 'X' &&
-		    bears_mark(&table, p, marks, &group))
-			marked->items[marked->count++] = *p;
+		if (p->pid == getpid() || p->state == 'Z' || p->state == 'X' ||
+		    !(pid_list_has(&group, p->pid) ||
+		      (marks->session && p->session == marks->session) ||
+		      (marks->ancestor && descends_from(&table, p, marks->ancestor)) ||
+		      (marks->variable && environment_has(p->thread, marks->variable))))
+			continue;
+		marked->items = xgrow(marked->items, marked->count, sizeof(*marked->items));
+		marked->items[marked->count++] = *p;
 	}
 	free(table.items);
-	if (proc_hides_others())
-		add_hidden(marks, &group, marked);
+	if (proc_hides_others()) {
+		for (int i = 0; i < group.count; i++)
+			if (proc_is_hidden(group.items[i]))
+				pid_list_add(&hidden, group.items[i]);
+		if (marks->ancestor > 0)
+			proc_add_hidden_children(marks->ancestor, &hidden);
+		for (int i = 0; i < marked->count; i++)
+			proc_add_hidden_children(marked->items[i].pid, &hidden);
+	}
+	for (int i = 0; i < hidden.count; i++) {
+		marked->items = xgrow(marked->items, marked->count, sizeof(*marked->items));
+		marked->items[marked->count++] = (struct process){
+			.pid = hidden.items[i], .thread = hidden.items[i], .state = 'R',
+		};
+	}
+	pid_list_release(&hidden);
 	pid_list_release(&group);
 	return rc;
 }
@@ -323,40 +279,30 @@ int proc_find(const struct proc_marks *marks, struct pid_list *list)
 	struct process_table marked;
 	int rc = read_marked(marks, &marked);
 
-	*list = (struct pid_list){ .items = xcalloc((size_t)marked.count, sizeof(pid_t)) };
+	*list = (struct pid_list){ 0 };
 	for (int i = 0; i < marked.count; i++)
-		list->items[list->count++] = marked.items[i].pid;
+		pid_list_add(list, marked.items[i].pid);
 	free(marked.items);
 	return rc;
 }
 
-/* Its part of the pages that it shares; all its resident pages where that cannot be read. */
-static int64_t used_by(const struct process *p)
-{
-	char path[64], *line = NULL;
-	size_t size = 0;
-	int64_t kib = -1;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/smaps_rollup", (int)p->pid);
-	f = file_open_stream(path);
-	while (f && kib < 0 && getline(&line, &size, f) > 0)
-		if (!strncmp(line, "Pss:", 4))
-			kib = strtoll(line + 4, NULL, 10);
-	free(line);
-	if (f)
-		fclose(f);
-	return kib < 0 ? p->resident_pages * sysconf(_SC_PAGESIZE) : kib * 1024;
-}
-
+/* Of each process its part of the pages that it shares; all its resident pages where that cannot be
+ * read. */
 int64_t proc_used_bytes(const struct proc_marks *marks)
 {
 	struct process_table marked;
 	int64_t bytes = 0;
+	char kib[32];
 
 	read_marked(marks, &marked);
-	for (int i = 0; i < marked.count; i++)
-		bytes += used_by(&marked.items[i]);
+	for (int i = 0; i < marked.count; i++) {
+		const struct process *p = &marked.items[i];
+
+		if (proc_find_line(p->pid, "smaps_rollup", "Pss:", kib, sizeof(kib)))
+			bytes += strtoll(kib, NULL, 10) * 1024;
+		else
+			bytes += p->resident_pages * sysconf(_SC_PAGESIZE);
+	}
 	free(marked.items);
 	return bytes;
 }
@@ -389,17 +335,6 @@ bool proc_is_stopped(pid_t pid)
 	return read_process(pid, &p) ? strchr("TtDZX", p.state) != NULL : !proc_is_hidden(pid);
 }
 
-static bool is_in_group(const char *directory, pid_t pid)
-{
-	struct pid_list group;
-	bool is_in;
-
-	proc_group_list(directory, &group);
-	is_in = is_listed(&group, pid);
-	pid_list_release(&group);
-	return is_in;
-}
-
 bool proc_bears(pid_t pid, const struct proc_marks *marks)
 {
 	return proc_lives(pid) && proc_bore(pid, marks);
@@ -407,14 +342,19 @@ bool proc_bears(pid_t pid, const struct proc_marks *marks)
 
 bool proc_bore(pid_t pid, const struct proc_marks *marks)
 {
+	struct pid_list group = { 0 };
 	struct process p;
 	pid_t ancestor = pid;
 	int again = 3;
+	bool is_in_group;
 
 	if (!read_process(pid, &p))
 		return false;
-	if ((marks->session && p.session == marks->session) ||
-	    (marks->group && is_in_group(marks->group, pid)) ||
+	if (marks->group)
+		proc_group_list(marks->group, &group);
+	is_in_group = pid_list_has(&group, pid);
+	pid_list_release(&group);
+	if (is_in_group || (marks->session && p.session == marks->session) ||
 	    (marks->variable && environment_has(p.thread, marks->variable)))
 		return true;
 	for (int depth = 0; marks->ancestor && depth < 1000; depth++) {
@@ -429,6 +369,20 @@ bool proc_bore(pid_t pid, const struct proc_marks *marks)
 		else
 			return false;
 	}
+	return false;
+}
+
+void pid_list_add(struct pid_list *list, pid_t pid)
+{
+	list->items = xgrow(list->items, list->count, sizeof(*list->items));
+	list->items[list->count++] = pid;
+}
+
+bool pid_list_has(const struct pid_list *list, pid_t pid)
+{
+	for (int i = 0; i < list->count; i++)
+		if (list->items[i] == pid)
+			return true;
 	return false;
 }
 

@@ -1,6 +1,5 @@
 /* proc_container.c - control groups, containers, and processes that /proc hides. */
 #include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,39 +15,16 @@
 
 #define DEPTH_MAX 32	/* depth of groups within groups */
 
-static void add_pid(struct pid_list *list, pid_t pid)
-{
-	/* a power of 2: the room is used up, and is doubled */
-	if ((list->count & (list->count - 1)) == 0)
-		list->items = xreallocarray(list->items, list->count ? 2 * (size_t)list->count : 1,
-					    sizeof(*list->items));
-	list->items[list->count++] = pid;
-}
-
-/* Adds the processes. A process of another namespace is shown as 0 and is skipped. */
-static void add_processes(const char *directory, struct pid_list *list)
-{
-	char *path = xasprintf("%s/cgroup.procs", directory);
-	FILE *file = file_open_stream(path);
-	char line[32];
-
-	while (file && fgets(line, sizeof(line), file)) {
-		long pid = strtol(line, NULL, 10);
-
-		if (pid > 0)
-			add_pid(list, (pid_t)pid);
-	}
-	if (file)
-		fclose(file);
-	free(path);
-}
-
 static void add_tree(const char *directory, struct pid_list *list, int depth)
 {
+	char *path = xasprintf("%s/cgroup.procs", directory), line[32];
+	FILE *file = file_open_stream(path);
 	DIR *dir = depth < DEPTH_MAX ? opendir(directory) : NULL;
 	const struct dirent *entry;
 
-	add_processes(directory, list);
+	while (file && fgets(line, sizeof(line), file))
+		if (strtol(line, NULL, 10) > 0)		/* 0: of another namespace */
+			pid_list_add(list, (pid_t)strtol(line, NULL, 10));
 	while (dir && (entry = readdir(dir))) {
 		char *below;
 
@@ -58,8 +34,11 @@ static void add_tree(const char *directory, struct pid_list *list, int depth)
 		add_tree(below, list, depth + 1);
 		free(below);
 	}
+	if (file)
+		fclose(file);
 	if (dir)
 		closedir(dir);
+	free(path);
 }
 
 void proc_group_list(const char *directory, struct pid_list *list)
@@ -167,49 +146,23 @@ bool proc_hides_others(void)
 	return proc_is_hidden(1);
 }
 
-static bool has(const struct pid_list *list, pid_t pid)
-{
-	for (int i = 0; i < list->count; i++)
-		if (list->items[i] == pid)
-			return true;
-	return false;
-}
-
-static void add_children_of_thread(pid_t pid, const char *thread, struct pid_list *list)
-{
-	char path[80], *line = NULL, *p, *end;
-	size_t size = 0;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%.20s/children", (int)pid, thread);
-	f = file_open_stream(path);
-	p = f && getline(&line, &size, f) > 0 ? line : NULL;
-	for (; p; p = end) {
-		pid_t child = (pid_t)strtol(p, &end, 10);
-
-		if (end == p)
-			break;
-		if (has(list, child) || !proc_is_hidden(child))
-			continue;
-		list->items = xgrow(list->items, list->count, sizeof(*list->items));
-		list->items[list->count++] = child;
-	}
-	free(line);
-	if (f)
-		fclose(f);
-}
-
 void proc_add_hidden_children(pid_t pid, struct pid_list *list)
 {
+	DIR *dir = proc_open_dir(pid, "task");
 	const struct dirent *entry;
-	char path[32];
-	DIR *dir;
 
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-	dir = opendir(path);
-	while (dir && (entry = readdir(dir)))
+	while (dir && (entry = readdir(dir))) {
+		char name[64], children[1 << 16], *p = children, *end;
+
+		snprintf(name, sizeof(name), "task/%.20s/children", entry->d_name);
 		if (isdigit((unsigned char)entry->d_name[0]))
-			add_children_of_thread(pid, entry->d_name, list);
+			proc_find_line(pid, name, "", children, sizeof(children));
+		else
+			continue;
+		for (pid_t child; (child = (pid_t)strtol(p, &end, 10)) > 0 && end > p; p = end)
+			if (!pid_list_has(list, child) && proc_is_hidden(child))
+				pid_list_add(list, child);
+	}
 	if (dir)
 		closedir(dir);
 }

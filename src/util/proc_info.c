@@ -17,12 +17,26 @@
 /* Number of the first namespace of processes: it is the machine's own. */
 #define FIRST_PID_NAMESPACE "pid:[4026531836]"
 
-static void read_owner(pid_t pid, struct proc_info *info)
+bool proc_has_name(pid_t pid, const char *name)
+{
+	char command[17];
+
+	return proc_find_line(pid, "comm", "", command, sizeof(command)) && !strcmp(command, name);
+}
+
+void proc_look(pid_t pid, struct proc_info *info)
 {
 	const struct passwd *user;
 	char path[32];
 	struct stat st;
 
+	*info = (struct proc_info){ .start_ticks = proc_start_ticks(pid) };
+	info->lives = info->start_ticks > 0 && proc_lives(pid);
+	info->hidden = !info->lives && proc_is_hidden(pid);
+	if (!info->lives)
+		return;
+	info->age_s = clock_boot_s() - (double)info->start_ticks / (double)sysconf(_SC_CLK_TCK);
+	proc_find_line(pid, "comm", "", info->command, sizeof(info->command));
 	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
 	if (stat(path, &st))
 		return;
@@ -33,40 +47,6 @@ static void read_owner(pid_t pid, struct proc_info *info)
 		snprintf(info->owner, sizeof(info->owner), "%u", (unsigned)st.st_uid);
 }
 
-static void read_command(pid_t pid, struct proc_info *info)
-{
-	char path[32];
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
-	file = file_open_stream(path);
-	if (!file || !fgets(info->command, sizeof(info->command), file))
-		info->command[0] = '\0';
-	info->command[strcspn(info->command, "\n")] = '\0';
-	if (file)
-		fclose(file);
-}
-
-bool proc_has_name(pid_t pid, const char *name)
-{
-	struct proc_info info;
-
-	read_command(pid, &info);
-	return !strcmp(info.command, name);
-}
-
-void proc_look(pid_t pid, struct proc_info *info)
-{
-	*info = (struct proc_info){ .start_ticks = proc_start_ticks(pid) };
-	info->lives = info->start_ticks > 0 && proc_lives(pid);
-	info->hidden = !info->lives && proc_is_hidden(pid);
-	if (!info->lives)
-		return;
-	info->age_s = clock_boot_s() - (double)info->start_ticks / (double)sysconf(_SC_CLK_TCK);
-	read_owner(pid, info);
-	read_command(pid, info);
-}
-
 /* The masks of signals in /proc/PID/status, in hexadecimal. */
 static const struct {
 	const char *name;
@@ -75,64 +55,29 @@ static const struct {
 	{ "SigBlk:", PROC_BLOCKS }, { "SigIgn:", PROC_IGNORES }, { "SigCgt:", PROC_HANDLES },
 };
 
-static enum proc_heed heed_in(const char *line, int signal)
-{
-	for (size_t i = 0; i < sizeof(masks) / sizeof(masks[0]); i++) {
-		size_t length = strlen(masks[i].name);
-
-		if (!strncmp(line, masks[i].name, length))
-			return strtoull(line + length, NULL, 16) >> (signal - 1) & 1
-				? masks[i].heed : PROC_HEEDS_NOT;
-	}
-	return PROC_HEEDS_NOT;
-}
-
-/* The kernel shows a signal that sigwait(3) waits for as one that is not blocked. */
-static bool waits_for_signals(pid_t pid)
-{
-	char path[32], place[64] = "";
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/wchan", (int)pid);
-	file = file_open_stream(path);
-	if (file && !fgets(place, sizeof(place), file))
-		place[0] = '\0';
-	if (file)
-		fclose(file);
-	return strstr(place, "sigtimedwait");
-}
-
 enum proc_heed proc_heed(pid_t pid, int signal)
 {
 	enum proc_heed heed = PROC_HEEDS_NOT;
-	char path[32], line[256];
-	FILE *file;
+	char text[64];
 
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	file = file_open_stream(path);
-	while (file && heed != PROC_HANDLES && fgets(line, sizeof(line), file)) {
-		enum proc_heed found = heed_in(line, signal);
-
-		heed = found > heed ? found : heed;
-	}
-	if (file)
-		fclose(file);
-	return heed == PROC_HEEDS_NOT && waits_for_signals(pid) ? PROC_BLOCKS : heed;
+	for (size_t i = 0; i < sizeof(masks) / sizeof(masks[0]); i++)
+		if (masks[i].heed > heed &&
+		    proc_find_line(pid, "status", masks[i].name, text, sizeof(text)) &&
+		    (strtoull(text, NULL, 16) >> (signal - 1) & 1))
+			heed = masks[i].heed;
+	/* The kernel shows a signal that sigwait(3) waits for as one that is not blocked. */
+	if (heed == PROC_HEEDS_NOT && proc_find_line(pid, "wchan", "", text, sizeof(text)) &&
+	    strstr(text, "sigtimedwait"))
+		return PROC_BLOCKS;
+	return heed;
 }
 
 int64_t proc_memory_bytes(const char *line)
 {
-	FILE *file = file_open_stream("/proc/meminfo");
-	size_t length = strlen(line);
-	long long kib = 0;
-	char text[128];
+	char kib[64];
 
-	while (file && fgets(text, sizeof(text), file))
-		if (!strncmp(text, line, length))
-			kib = strtoll(text + length, NULL, 10);
-	if (file)
-		fclose(file);
-	return kib * 1024;
+	file_find_line("/proc/meminfo", line, kib, sizeof(kib));
+	return strtoll(kib, NULL, 10) * 1024;
 }
 
 bool proc_sees_all(void)
@@ -196,28 +141,23 @@ char *limits_capture(void)
 	return text_detach(&t);
 }
 
-static void apply_limit(const struct limit *limit, const char *value)
-{
-	struct rlimit now;
-	rlim_t wanted = RLIM_INFINITY;
-
-	if (getrlimit(limit->resource, &now))
-		return;
-	if (strcmp(value, "unlimited") != 0)
-		wanted = (rlim_t)strtoull(value, NULL, 10);
-	now.rlim_cur = wanted < now.rlim_max ? wanted : now.rlim_max;
-	setrlimit(limit->resource, &now);
-}
-
 static void apply_setting(const char *name, const char *value)
 {
+	struct rlimit now;
+	rlim_t wanted;
+
 	if (!strcmp(name, "umask"))
 		umask((mode_t)strtoul(value, NULL, 8) & 0777);
 	else if (!strcmp(name, "nice"))
 		setpriority(PRIO_PROCESS, 0, (int)strtol(value, NULL, 10));
-	for (size_t i = 0; i < N_LIMITS; i++)
-		if (!strcmp(name, limits[i].name))
-			apply_limit(&limits[i], value);
+	for (size_t i = 0; i < N_LIMITS; i++) {
+		if (strcmp(name, limits[i].name) != 0 || getrlimit(limits[i].resource, &now))
+			continue;
+		wanted = strcmp(value, "unlimited") ? (rlim_t)strtoull(value, NULL, 10)
+						    : RLIM_INFINITY;
+		now.rlim_cur = wanted < now.rlim_max ? wanted : now.rlim_max;
+		setrlimit(limits[i].resource, &now);
+	}
 }
 
 const char *limits_for_all(void)

@@ -92,57 +92,31 @@ static bool ends_in_time(pid_t pid, double until_s, int *status)
 static pid_t undead[16];
 static size_t n_undead;
 
-static void take_undead(void)
-{
-	size_t left = 0;
-	int status;
-
-	for (size_t i = 0; i < n_undead; i++)
-		if (waitpid(undead[i], &status, WNOHANG) == 0)
-			undead[left++] = undead[i];
-	n_undead = left;
-}
-
-static void kill_now(pid_t pid)
-{
-	int status;
-
-	kill(-pid, SIGKILL);
-	kill(pid, SIGKILL);
-	if (!ends_in_time(pid, clock_boot_s() + KILLED_WAIT_S, &status) &&
-	    n_undead < sizeof(undead) / sizeof(undead[0]))
-		undead[n_undead++] = pid;
-}
-
-static int wait_for_end(const struct question *q, pid_t pid, struct err *err)
+/* The status of the program, which is killed if its time is over. */
+static int end_of(const struct question *q, pid_t pid, struct err *err)
 {
 	int status = 0;
 
 	if (ends_in_time(pid, q->until_boot_s, &status))
 		return status;
-	kill_now(pid);
+	kill(-pid, SIGKILL);
+	kill(pid, SIGKILL);
+	if (!ends_in_time(pid, clock_boot_s() + KILLED_WAIT_S, &status) &&
+	    n_undead < sizeof(undead) / sizeof(undead[0]))
+		undead[n_undead++] = pid;
 	return err_set(err, EX_TEMPFAIL, "%s gave no answer in time", q->argv[0]);
-}
-
-static int ask(struct question *q, const int out[2], const int complaint[2], struct err *err)
-{
-	pid_t parent = getpid(), pid = fork();
-
-	if (pid == 0)
-		become(q, out[1], complaint[1], parent);
-	close(out[1]);
-	close(complaint[1]);
-	if (pid < 0)
-		return err_set(err, EX_OSERR, "cannot fork: %s", strerror(errno));
-	read_both(q, out[0], complaint[0]);
-	return wait_for_end(q, pid, err);
 }
 
 int question_ask(struct question *q, struct err *err)
 {
-	int out[2], complaint[2], rc;
+	int out[2], complaint[2], status = 0, rc;
+	pid_t parent = getpid(), pid;
+	size_t left = 0;
 
-	take_undead();
+	for (size_t i = 0; i < n_undead; i++)
+		if (waitpid(undead[i], &status, WNOHANG) == 0)
+			undead[left++] = undead[i];
+	n_undead = left;
 	if (pipe2(out, O_CLOEXEC))
 		return err_set(err, EX_OSERR, "cannot make a pipe: %s", strerror(errno));
 	if (pipe2(complaint, O_CLOEXEC)) {
@@ -150,7 +124,17 @@ int question_ask(struct question *q, struct err *err)
 		close(out[1]);
 		return err_set(err, EX_OSERR, "cannot make a pipe: %s", strerror(errno));
 	}
-	rc = ask(q, out, complaint, err);
+	pid = fork();
+	if (pid == 0)
+		become(q, out[1], complaint[1], parent);
+	close(out[1]);
+	close(complaint[1]);
+	if (pid < 0) {
+		rc = err_set(err, EX_OSERR, "cannot fork: %s", strerror(errno));
+	} else {
+		read_both(q, out[0], complaint[0]);
+		rc = end_of(q, pid, err);
+	}
 	close(out[0]);
 	close(complaint[0]);
 	return rc;

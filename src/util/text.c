@@ -25,26 +25,23 @@ static const struct form {
 	{ 0xf4, 0xf4, 0x80, 0x8f, 4 },
 };
 
-static size_t check_form(const struct form *form, const unsigned char *u)
+size_t utf8_length(const char *s)
 {
-	if (u[1] < form->second_low || u[1] > form->second_high)
+	const unsigned char *u = (const unsigned char *)s;
+	const struct form *form = forms;
+
+	if (u[0] < 0x80)
+		return 1;
+	while (form < forms + sizeof(forms) / sizeof(forms[0]) &&
+	       (u[0] < form->first_low || u[0] > form->first_high))
+		form++;
+	if (form == forms + sizeof(forms) / sizeof(forms[0]) || u[1] < form->second_low ||
+	    u[1] > form->second_high)
 		return 0;
 	for (size_t i = 2; i < form->length; i++)
 		if ((u[i] & 0xc0) != 0x80)
 			return 0;
 	return form->length;
-}
-
-size_t utf8_length(const char *s)
-{
-	const unsigned char *u = (const unsigned char *)s;
-
-	if (u[0] < 0x80)
-		return 1;
-	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++)
-		if (u[0] >= forms[i].first_low && u[0] <= forms[i].first_high)
-			return check_form(&forms[i], u);
-	return 0;
 }
 
 size_t utf8_clip(const char *s, size_t n)
@@ -181,7 +178,7 @@ void strings_release(struct strings *list)
 	for (size_t i = 0; i < list->count; i++)
 		free(list->items[i]);
 	free(list->items);
-	strings_init(list);
+	*list = (struct strings){ 0 };
 }
 
 static void append_owned(struct strings *list, char *s)
@@ -247,7 +244,6 @@ void strings_unpack(struct strings *list, const void *bytes, size_t n)
 
 	while (p < end) {
 		size_t length = strnlen(p, (size_t)(end - p));
-
 		char *s = xmalloc(length + 1);
 
 		memcpy(s, p, length);
@@ -255,23 +251,6 @@ void strings_unpack(struct strings *list, const void *bytes, size_t n)
 		append_owned(list, s);
 		p += length + 1;
 	}
-}
-
-/* The length of the character if it could change how a terminal shows a line; else 0. */
-static size_t control_length(const char *s)
-{
-	size_t n = utf8_length(s);
-
-	return n && *s != '\n' && *s != '\t' && utf8_is_control(s, n) ? n : 0;
-}
-
-/* Control characters are written as commands that print them, so that the line may be shown. */
-static void add_control(struct text *t, const char *s, size_t n)
-{
-	text_add(t, "'\"$(printf '");
-	for (size_t i = 0; i < n; i++)
-		text_addf(t, "\\%03o", (unsigned char)s[i]);
-	text_add(t, "')\"'");
 }
 
 void text_add_shell_quoted(struct text *t, const char *argument)
@@ -285,12 +264,17 @@ void text_add_shell_quoted(struct text *t, const char *argument)
 	}
 	text_add(t, "'");
 	for (size_t n; *argument; argument += n) {
-		size_t control = control_length(argument);
-
-		n = control ? control : 1;
-		if (control)
-			add_control(t, argument, control);
-		else if (*argument == '\'')
+		n = utf8_length(argument);
+		if (n && !strchr("\n\t", *argument) && utf8_is_control(argument, n)) {
+			/* would change how a terminal shows the line: a command that prints it */
+			text_add(t, "'\"$(printf '");
+			for (size_t i = 0; i < n; i++)
+				text_addf(t, "\\%03o", (unsigned char)argument[i]);
+			text_add(t, "')\"'");
+			continue;
+		}
+		n = 1;
+		if (*argument == '\'')
 			text_add(t, "'\\''");
 		else
 			text_add_bytes(t, argument, 1);

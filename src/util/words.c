@@ -10,15 +10,7 @@
 
 /* --- the nearest known name by optimal string alignment distance --- */
 
-/* Insertions, deletions, substitutions and exchanges of neighbours cost one each. */
-
-/* Longer input gets no suggestion, and longer names are not suggested. */
-#define LONGEST 40
-
-static int min2(int a, int b)
-{
-	return a < b ? a : b;
-}
+#define LONGEST 40		/* longer names are not compared */
 
 /* d[i][j]: edits from the first i characters of a to the first j of b; three rows are kept. */
 static int distance(const char *a, const char *b)
@@ -33,10 +25,13 @@ static int distance(const char *a, const char *b)
 
 		row[0] = i;
 		for (int j = 1; j <= m; j++) {
-			row[j] = min2(above[j], row[j - 1]) + 1;
-			row[j] = min2(row[j], above[j - 1] + (a[i - 1] != b[j - 1]));
-			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-				row[j] = min2(row[j], above2[j - 2] + 1);
+			int exchanged = i > 1 && j > 1 && a[i - 1] == b[j - 2] &&
+					a[i - 2] == b[j - 1] ? above2[j - 2] + 1 : INT_MAX;
+			int changed = above[j - 1] + (a[i - 1] != b[j - 1]);
+			int moved = (above[j] < row[j - 1] ? above[j] : row[j - 1]) + 1;
+
+			row[j] = moved < changed ? moved : changed;
+			row[j] = row[j] < exchanged ? row[j] : exchanged;
 		}
 	}
 	return rows[n % 3][m];
@@ -176,9 +171,7 @@ bool braces_name_is(const char *template, int64_t job_id, const char *name)
 	return same;
 }
 
-/* --- names of signals --- */
-
-/* Adds the real-time signals, which sigabbrev_np(3) lacks. */
+/* --- names of signals, with the real-time signals, which sigabbrev_np(3) lacks --- */
 
 const char *signal_name(char buf[SIGNAL_NAME_SIZE], int number)
 {
