@@ -34,9 +34,6 @@ int submission_job_again(const struct command *by, const struct asked *o,
 			 const struct other_job *was, const struct job_command *c, struct job *job,
 			 struct err *err);
 
-enum suspend_rule submission_suspend_rule(const struct asked *o);
-enum configuration_tier submission_worst_tier(const struct asked *o);
-
 /* For the jobs of a sweep, which differ only by their texts: takes over what was found of the first
  * job's command, with the program, arguments, variables and texts of another job. */
 int submission_vary(const struct command *by, const struct asked *o, char **argv,
@@ -72,20 +69,16 @@ bool braces_word_is_near(const char *word, const char *name);
 /* Whether a command starts its own processes on the nodes of a Slurm job, as srun and mpirun do.
  * Such a command is started once, on the first node. */
 
-/* Returns what a text in the language of sh(1) calls: "srun", "mpirun", "mpiexec" or "accelerate
- * launch"; NULL: none of them. A constant. Comments count for nothing, nor does a name that is an
- * argument of another program. accelerate counts with several machines, where the command does not
- * tell the machines apart by itself. */
-const char *launcher_in_shell(const char *text);
-/* The same for a program in another language: a string that begins with one of the names, where it
- * may be a command. */
-const char *launcher_in_code(const char *text);
+/* Returns what a text calls: "srun", "mpirun", "mpiexec" or "accelerate launch"; NULL: none of
+ * them. A constant. is_shell: the text is in the language of sh(1); in others a string counts that
+ * begins with one of the names, where it may be a command. Comments count for nothing, nor does a
+ * name that is an argument of another program. accelerate counts with several machines, where the
+ * command does not tell the machines apart by itself. */
+const char *launcher_in_text(const char *text, bool is_shell);
 /* The same for a command: its words, the text after -c, or its script, and the scripts that a
  * shell's script names in plain words to read or to run them; not what other programs call. */
 const char *launcher_of_command(const struct job_command *c);
 
-/* The rule that --launch gives. */
-enum launch_rule launch_asked(const struct asked *o);
 /* The rule for a command for which --launch was not given. */
 enum launch_rule launch_by_command(const struct job_command *c);
 
@@ -111,8 +104,6 @@ int script_options_add(const struct command *command, int argc, char **argv, str
 
 /* True if code, or the name of a module, follows this option of an interpreter: no script. */
 bool is_code(const char *word);
-/* True if the program, a name or a path, is this one or a version of it: "python", "python3.11". */
-bool is_runner(const char *program, const char *runner);
 /* The word of a command line that names the script which an interpreter or launcher is to run;
  * NULL: the first word is none of these, or no word looks like a file. */
 const char *script_of_runner(char *const *argv);

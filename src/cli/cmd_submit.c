@@ -125,10 +125,8 @@ static void warn_of_batches(const struct job *job, const struct job_command *com
 /* Not an error: the script may be made, or its disk mounted, before the job starts. */
 static void warn_of_script(const struct job_command *command)
 {
-	static const char *const shells[] = { "sh", "bash", "dash", "zsh", "ksh" };
 	const char *script = script_of_runner(command->argv.items);
 	const char *end = script ? strrchr(script, '.') : NULL;
-	bool is_shell = false;
 	struct text mend = TEXT_INIT;
 	char *path;
 
@@ -137,13 +135,11 @@ static void warn_of_script(const struct job_command *command)
 			return;
 	if (!end || (strcmp(end, ".py") != 0 && strcmp(end, ".sh") != 0 && strcmp(end, ".pl") != 0))
 		return;
-	for (size_t i = 0; i < sizeof(shells) / sizeof(*shells); i++)
-		is_shell |= is_runner(command->argv.items[0], shells[i]);
 	path = *script == '/' ? xstrdup(script) : xasprintf("%s/%s", command->directory, script);
 	if (access(path, F_OK)) {
 		output_messagef("warning: there is no '%s': the job fails unless it is there when "
 				"it starts", path);
-	} else if (is_shell && program_file_is_dos(path)) {
+	} else if (program_is_shell(command->argv.items[0]) && program_file_is_dos(path)) {
 		advice_add_edit(&mend, PROGRAM_FILE_NO_CR, path);
 		output_messagef("warning: the lines of '%s' end in CR LF, as on Windows, and the "
 				"shell takes each CR for a part of the last word; %s mends that",

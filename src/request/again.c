@@ -8,17 +8,7 @@
 #include "pollux/text.h"
 #include "request.h"
 
-/* --- its command --- */
-
 /* --- arguments --- */
-
-static bool occurs(const struct strings *argv, const char *text)
-{
-	for (size_t i = 1; i < argv->count; i++)
-		if (strstr(argv->items[i], text))
-			return true;
-	return false;
-}
 
 static char *replaced(const char *argument, const char *old, const char *new)
 {
@@ -42,40 +32,37 @@ static size_t again_old_length(const char *change, const struct strings *argv)
 
 	for (; equals && equals > old && !length; equals = strrchr(old, '=')) {
 		*equals = '\0';
-		if (occurs(argv, old))
-			length = (size_t)(equals - old);
+		for (size_t i = 1; !length && i < argv->count; i++)
+			if (strstr(argv->items[i], old))
+				length = (size_t)(equals - old);
 	}
 	free(old);
 	return length;
 }
 
-static int set_one(const struct command *by, const char *change, struct strings *argv,
-		   struct err *err)
-{
-	size_t length = again_old_length(change, argv);
-	char *old = xasprintf("%.*s", (int)length, change);
-
-	for (size_t i = 1; length && i < argv->count; i++) {
-		char *argument = replaced(argv->items[i], old, change + length + 1);
-
-		free(argv->items[i]);
-		argv->items[i] = argument;
-	}
-	free(old);
-	if (length)
-		return 0;
-	if (!strchr(change, '=') || *change == '=')
-		return usage_error(by, err, "option '--set' wants OLD=NEW, not '%.60s'", change);
-	return err_set(err, EX_USAGE, "option '--set': no argument has the text that '%.60s' "
-		       "replaces", change);
-}
-
 int again_set(const struct command *by, const struct text_list *changes, struct strings *argv,
 	      struct err *err)
 {
-	for (size_t i = 0; i < changes->count; i++)
-		if (set_one(by, changes->items[i], argv, err))
-			return -1;
+	for (size_t n = 0; n < changes->count; n++) {
+		const char *change = changes->items[n];
+		size_t length = again_old_length(change, argv);
+		char *old = xasprintf("%.*s", (int)length, change);
+
+		for (size_t i = 1; length && i < argv->count; i++) {
+			char *argument = replaced(argv->items[i], old, change + length + 1);
+
+			free(argv->items[i]);
+			argv->items[i] = argument;
+		}
+		free(old);
+		if (length)
+			continue;
+		if (!strchr(change, '=') || *change == '=')
+			return usage_error(by, err, "option '--set' wants OLD=NEW, not '%.60s'",
+					   change);
+		return err_set(err, EX_USAGE, "option '--set': no argument has the text that "
+			       "'%.60s' replaces", change);
+	}
 	return 0;
 }
 
@@ -90,31 +77,23 @@ static void add_arguments(struct text *t, const struct strings *argv, size_t fro
 	text_add(t, argv->count <= from ? "none" : "");
 }
 
-static bool is_equal(const struct strings *a, const struct strings *b)
-{
-	size_t i = 0;
-
-	while (i < a->count && i < b->count && !strcmp(a->items[i], b->items[i]))
-		i++;
-	return i == a->count && i == b->count;
-}
-
 /* Adds only the arguments that differ, if there are as many as before; else all of them. */
 static void add_argument_changes(struct text *t, const struct strings *was,
 				 const struct strings *is)
 {
-	if (is_equal(was, is))
-		return;
-	if (was->count != is->count || strcmp(was->items[0], is->items[0]) != 0) {
-		size_t from = !strcmp(was->items[0], is->items[0]);
+	bool same_program = !strcmp(was->items[0], is->items[0]);
+	size_t same = 0;
 
-		text_add(t, from ? "; arguments " : "; command ");
-		add_arguments(t, was, from);
+	while (same < was->count && same < is->count && !strcmp(was->items[same], is->items[same]))
+		same++;
+	if (was->count != is->count || !same_program) {
+		text_add(t, same_program ? "; arguments " : "; command ");
+		add_arguments(t, was, same_program);
 		text_add(t, " -> ");
-		add_arguments(t, is, from);
+		add_arguments(t, is, same_program);
 		return;
 	}
-	for (size_t i = 1; i < is->count; i++) {
+	for (size_t i = same; i < is->count; i++) {
 		if (!strcmp(was->items[i], is->items[i]))
 			continue;
 		text_addf(t, "; argument %zu ", i);
@@ -124,23 +103,28 @@ static void add_argument_changes(struct text *t, const struct strings *was,
 	}
 }
 
-static void add_text(struct text *t, const char *name, const char *was, const char *is)
-{
-	if (!strcmp(was ? was : "", is ? is : ""))
-		return;
-	text_addf(t, "; %s %s -> %s", name, was && *was ? was : "none", is && *is ? is : "none");
-}
-
 void again_add_differences(struct text *t, const struct job_command *was,
 			   const struct job_command *is)
 {
+	const struct {
+		const char *name, *was, *is;
+	} texts[] = {
+		{ "directory", was->directory, is->directory },
+		{ "checkpoint dir", was->checkpoint_dir, is->checkpoint_dir },
+		{ "checkpoint glob", was->checkpoint_glob, is->checkpoint_glob },
+		{ "resume args", was->resume_args, is->resume_args },
+		{ "step regex", was->step_regex, is->step_regex },
+		{ "commit", was->git_commit, is->git_commit },
+	};
+
 	add_argument_changes(t, &was->argv, &is->argv);
-	add_text(t, "directory", was->directory, is->directory);
-	add_text(t, "checkpoint dir", was->checkpoint_dir, is->checkpoint_dir);
-	add_text(t, "checkpoint glob", was->checkpoint_glob, is->checkpoint_glob);
-	add_text(t, "resume args", was->resume_args, is->resume_args);
-	add_text(t, "step regex", was->step_regex, is->step_regex);
-	add_text(t, "commit", was->git_commit, is->git_commit);
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+		const char *a = texts[i].was && *texts[i].was ? texts[i].was : "none";
+		const char *b = texts[i].is && *texts[i].is ? texts[i].is : "none";
+
+		if (strcmp(a, b) != 0)
+			text_addf(t, "; %s %s -> %s", texts[i].name, a, b);
+	}
 }
 
 /* --- a run of a sweep --- */
@@ -159,8 +143,6 @@ int again_group_read(struct again_group *g, struct store *s, const struct job *w
 	return store_group_get(s, was->group_id, &g->of, err);
 }
 
-/* --- changes --- */
-
 /* The parameter that begins "NAME=" as the text does; -1: none. */
 static int parameter_of(const struct strings *parameters, const char *text)
 {
@@ -173,53 +155,10 @@ static int parameter_of(const struct strings *parameters, const char *text)
 	return -1;
 }
 
-static void add_change(struct text_list *list, const char *change)
-{
-	list->items = xreallocarray(list->items, list->count + 1, sizeof(*list->items));
-	list->items[list->count++] = change;
-}
-
 static void set_parameter(struct strings *parameters, int i, const char *text)
 {
 	free(parameters->items[i]);
 	parameters->items[i] = xstrdup(text);
-}
-
-/* "width=128=width=256" replaces a text where an argument has "width=128". */
-static bool is_of_parameter(const struct again_group *g, const char *change,
-			    const struct strings *argv)
-{
-	return parameter_of(&g->parameters, change) >= 0 &&
-	       again_old_length(change, argv) <= strcspn(change, "=");
-}
-
-static void take_learning_rate(struct again_group *g, double rate)
-{
-	int i = parameter_of(&g->parameters, "lr=");
-	char text[40];
-
-	snprintf(text, sizeof(text), "lr=%.9g", rate);
-	if (i >= 0)
-		set_parameter(&g->parameters, i, text);
-}
-
-/* A variable that tells a run its parameters, set by hand, contradicts them. */
-static bool sets_parameter_variable(const struct asked *o)
-{
-	for (size_t i = 0; i < o->env.count; i++)
-		if (text_starts_with(o->env.items[i], "POLLUX_PARAM_") ||
-		    text_starts_with(o->env.items[i], "POLLUX_INDEX="))
-			return true;
-	return false;
-}
-
-/* The parameters with {index}; where --array has given an index, that parameter comes first. */
-static void values_of(const struct again_group *g, const struct strings *parameters,
-		      struct strings *values)
-{
-	for (size_t i = 0; i < parameters->count; i++)
-		strings_add(values, parameters->items[i]);
-	strings_addf(values, "index=%d", g->index);
 }
 
 static char *put_group_values(const struct again_group *g, const char *text, enum sweep_text kind,
@@ -228,7 +167,9 @@ static char *put_group_values(const struct again_group *g, const char *text, enu
 	struct strings values = { 0 };
 	struct text out = TEXT_INIT;
 
-	values_of(g, parameters, &values);
+	for (size_t i = 0; i < parameters->count; i++)
+		strings_add(&values, parameters->items[i]);
+	strings_addf(&values, "index=%d", g->index);	/* the second one, if --array gives it */
 	sweep_put(text, kind, &values, &out);
 	strings_release(&values);
 	return text_detach(&out);
@@ -242,12 +183,36 @@ static bool differs(const struct again_group *g)
 	return false;
 }
 
-static int make_arguments(const struct again_group *g, const struct command *by,
-			  struct strings *argv, struct err *err)
+int again_group_set(struct again_group *g, const struct command *by, const struct asked *o,
+		    const struct text_list *set, struct strings *argv, struct err *err)
 {
 	struct strings new = { 0 };
-	int rc = 0;
+	int lr = parameter_of(&g->parameters, "lr=");
+	char rate[40];
 
+	for (size_t i = 0; i < set->count; i++) {
+		const char *change = set->items[i];
+		int parameter = parameter_of(&g->parameters, change);
+
+		/* "width=128=width=256" replaces a text where an argument has "width=128". */
+		if (parameter >= 0 && again_old_length(change, argv) <= strcspn(change, "="))
+			set_parameter(&g->parameters, parameter, change);
+		else
+			text_list_add(&g->other_changes, change);
+	}
+	if (lr >= 0 && asked_gives(o, "lr")) {
+		snprintf(rate, sizeof(rate), "lr=%.9g", o->declared.learning_rate);
+		set_parameter(&g->parameters, lr, rate);
+	}
+	if (lr >= 0 && sweep_check_learning_rate(by, g->parameters.items[lr] + 3, err))
+		return -1;
+	g->stays = g->stays && g->other_changes.count == 0;
+	/* A variable that tells a run its parameters, set by hand, contradicts them. */
+	for (size_t i = 0; i < o->env.count; i++)
+		g->stays = g->stays && !text_starts_with(o->env.items[i], "POLLUX_PARAM_") &&
+			   !text_starts_with(o->env.items[i], "POLLUX_INDEX=");
+	if (!differs(g))
+		return 0;
 	for (size_t i = 0; i < g->of.argv.count; i++) {
 		char *argument = put_group_values(g, g->of.argv.items[i], SWEEP_TEMPLATE,
 						  &g->parameters);
@@ -255,56 +220,14 @@ static int make_arguments(const struct again_group *g, const struct command *by,
 		strings_add(&new, argument);
 		free(argument);
 	}
-	if (new.count == 0 || strcmp(new.items[0], argv->items[0]) != 0)
-		rc = usage_error(by, err, "the program of group:%lld follows from its parameters: "
-				 "submit it anew", (long long)g->of.id);
-	strings_release(rc ? &new : argv);
-	if (rc == 0)
-		*argv = new;
-	return rc;
-}
-
-int again_group_set(struct again_group *g, const struct command *by, const struct asked *o,
-		    const struct text_list *set, struct strings *argv, struct err *err)
-{
-	int lr;
-
-	for (size_t i = 0; i < set->count; i++) {
-		const char *change = set->items[i];
-
-		if (is_of_parameter(g, change, argv))
-			set_parameter(&g->parameters, parameter_of(&g->parameters, change), change);
-		else
-			add_change(&g->other_changes, change);
+	if (new.count == 0 || strcmp(new.items[0], argv->items[0]) != 0) {
+		strings_release(&new);
+		return usage_error(by, err, "the program of group:%lld follows from its parameters: "
+				   "submit it anew", (long long)g->of.id);
 	}
-	if (asked_gives(o, "lr"))
-		take_learning_rate(g, o->declared.learning_rate);
-	lr = parameter_of(&g->parameters, "lr=");
-	if (lr >= 0 && sweep_check_learning_rate(by, g->parameters.items[lr] + strlen("lr="), err))
-		return -1;
-	if (differs(g) && make_arguments(g, by, argv, err))
-		return -1;
-	g->stays = g->stays && g->other_changes.count == 0 && !sets_parameter_variable(o);
+	strings_release(argv);
+	*argv = new;
 	return 0;
-}
-
-/* --- the new job --- */
-
-/* A name that was made of the parameters is made anew, but for {job}. */
-static void rename_run(const struct again_group *g, const struct job *was, struct job *is)
-{
-	char *given = put_group_values(g, g->of.name, SWEEP_WITH_JOB, &g->was);
-	char *made = sweep_run_name(g->of.name, &g->was), *name = NULL;
-
-	if (braces_name_is(given, was->id, is->declared.name))
-		name = put_group_values(g, g->of.name, SWEEP_WITH_JOB, &g->parameters);
-	else if (!strcmp(is->declared.name, made))
-		name = sweep_run_name(g->of.name, &g->parameters);
-	if (name)
-		xreplace(&is->declared.name, name);
-	free(name);
-	free(made);
-	free(given);
 }
 
 void again_group_join(const struct again_group *g, const struct asked *o, const struct job *was,
@@ -314,8 +237,20 @@ void again_group_join(const struct again_group *g, const struct asked *o, const 
 
 	if (lr >= 0)
 		number_parse(g->parameters.items[lr] + strlen("lr="), &is->declared.learning_rate);
-	if (!o->declared.name && differs(g))
-		rename_run(g, was, is);
+	if (!o->declared.name && differs(g)) {
+		char *given = put_group_values(g, g->of.name, SWEEP_WITH_JOB, &g->was);
+		char *made = sweep_run_name(g->of.name, &g->was), *name = NULL;
+
+		/* A name that was made of the parameters is made anew, but for {job}. */
+		if (braces_name_is(given, was->id, is->declared.name))
+			name = put_group_values(g, g->of.name, SWEEP_WITH_JOB, &g->parameters);
+		else if (!strcmp(is->declared.name, made))
+			name = sweep_run_name(g->of.name, &g->parameters);
+		xreplace(&is->declared.name, name);
+		free(name);
+		free(made);
+		free(given);
+	}
 	if (!g->stays)
 		return;
 	is->group_id = was->group_id;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "pollux/clock.h"
+#include "pollux/environment.h"
 #include "pollux/mem.h"
 #include "pollux/report.h"
 #include "pollux/selection.h"
@@ -21,13 +22,6 @@ static const struct field *column_of(int row)
 static bool belongs_to_row_before(int row)
 {
 	return !declared_fields[row].option.name;
-}
-
-static bool sets_its_column(int row)
-{
-	return column_of(row)->name && !belongs_to_row_before(row) &&
-	       declared_fields[row].option.offset ==
-		       offsetof(struct asked, declared) + column_of(row)->offset;
 }
 
 /* The two ends of a range are of one type. */
@@ -70,8 +64,8 @@ static void take_field(int row, const struct declaration *from, struct declarati
 }
 
 /* Takes the length of the job, which is declared in samples or in steps. */
-static int take_length(const struct command *by, const struct asked *o, struct declaration *d,
-		       struct err *err)
+int submission_take_length(const struct command *by, const struct asked *o, struct declaration *d,
+			   struct err *err)
 {
 	double samples = o->declared.total_samples, steps = o->declared.total_steps;
 	int given = !isnan(samples) + !isnan(steps) + !isnan(o->epochs);
@@ -87,10 +81,20 @@ static int take_length(const struct command *by, const struct asked *o, struct d
 	return 0;
 }
 
-/* Takes the rules of taking turns, which several options set. */
-static int take_turns(const struct command *by, const struct asked *o, struct declaration *d,
-		      struct err *err)
+int amend(const struct command *by, const struct asked *o, struct declaration *d, struct err *err)
 {
+	for (int row = 0; row < n_declared_fields; row++) {
+		if (!(o->given >> row & 1) || !column_of(row)->name || belongs_to_row_before(row) ||
+		    declared_fields[row].option.offset !=
+			    offsetof(struct asked, declared) + column_of(row)->offset)
+			continue;	/* not given, or the option does not set its column */
+		take_field(row, &o->declared, d);
+		if (has_second_column(row))
+			take_field(row + 1, &o->declared, d);
+	}
+	if (submission_take_length(by, o, d, err))
+		return -1;
+	/* The rules of taking turns, which several options set. */
 	if (o->preempt && o->no_preempt)
 		return usage_error(by, err, "give one of --preempt and --no-preempt");
 	if (o->preempt || o->no_preempt)
@@ -98,25 +102,11 @@ static int take_turns(const struct command *by, const struct asked *o, struct de
 	if (o->suspend || o->no_preempt)
 		d->suspend = submission_suspend_rule(o);
 	if (o->worst_tier)
-		d->worst_tier = submission_worst_tier(o);
+		d->worst_tier = name_given(&worst_tier_names, o->worst_tier, TIER_UNKNOWN);
 	if (o->launch)
-		d->launch = launch_asked(o);
+		d->launch = name_given(&launch_names, o->launch, LAUNCH_EACH);
 	if (o->no_first)
 		d->first_rank = 0;
-	return 0;
-}
-
-int amend(const struct command *by, const struct asked *o, struct declaration *d, struct err *err)
-{
-	for (int row = 0; row < n_declared_fields; row++) {
-		if (!(o->given >> row & 1) || !sets_its_column(row))
-			continue;
-		take_field(row, &o->declared, d);
-		if (has_second_column(row))
-			take_field(row + 1, &o->declared, d);
-	}
-	if (take_length(by, o, d, err) || take_turns(by, o, d, err))
-		return -1;
 	return submission_check_declared(by, o, d, err);
 }
 
@@ -154,36 +144,32 @@ bool amend_next(const struct declaration *was, const struct declaration *is, int
 	return false;
 }
 
-static void add_double(struct text *t, enum option_type type, double x)
-{
-	if (isnan(x))
-		text_add(t, "none");
-	else if (type == OPTION_DURATION)
-		text_add(t, format_duration(x).s);
-	else if (type == OPTION_SIZE)
-		text_add(t, format_bytes(x).s);
-	else if (type == OPTION_AMOUNT)
-		text_add(t, format_count(x).s);
-	else if (type == OPTION_WHEN)
-		text_add(t, format_time(x, clock_wall_s()).s);
-	else
-		text_addf(t, "%.15g", x);
-}
-
 static void add_member(struct text *t, int row, const struct declaration *d)
 {
 	const struct field *f = column_of(row);
+	enum option_type type = declared_fields[row].option.type;
 	const void *value = member(row, d);
 	char name[SIGNAL_NAME_SIZE];
-	const char *words;
+	double x;
 
 	switch (f->type) {
 	case FIELD_TEXT:
-		words = *(char *const *)value;
-		text_add_shell_quoted(t, words ? words : "none");
+		text_add_shell_quoted(t, *(char *const *)value ? *(char *const *)value : "none");
 		break;
 	case FIELD_DOUBLE:
-		add_double(t, declared_fields[row].option.type, *(const double *)value);
+		x = *(const double *)value;
+		if (isnan(x))
+			text_add(t, "none");
+		else if (type == OPTION_DURATION)
+			text_add(t, format_duration(x).s);
+		else if (type == OPTION_SIZE)
+			text_add(t, format_bytes(x).s);
+		else if (type == OPTION_AMOUNT)
+			text_add(t, format_count(x).s);
+		else if (type == OPTION_WHEN)
+			text_add(t, format_time(x, clock_wall_s()).s);
+		else
+			text_addf(t, "%.15g", x);
 		break;
 	case FIELD_INT:
 		if (f->unknown == FIELD_UNKNOWN_ZERO && *(const int *)value == 0)
@@ -199,38 +185,34 @@ static void add_member(struct text *t, int row, const struct declaration *d)
 	}
 }
 
-/* Adds the largest value of a range, unless the range is one number. */
-static void add_second(struct text *t, int row, const struct declaration *d)
-{
-	size_t size = size_of(column_of(row)->type);
-
-	if (!memcmp(member(row, d), member(row + 1, d), size))
-		return;
-	text_add(t, ":");
-	if (!strcmp(column_of(row)->name, "min_replicas") && !d->max_replicas)
-		text_add(t, "all");
-	else
-		add_member(t, row + 1, d);
-}
-
+/* The largest value of a range is added unless the range is one number. */
 static void add_value(struct text *t, int row, const struct declaration *d)
 {
 	const char *column = column_of(row)->name;
 
 	if (!strcmp(column, "first_rank")) {
 		text_add(t, d->first_rank ? "yes" : "no");
-	} else if (!strcmp(column, "min_batch_size") && !d->batch.max) {
-		text_add(t, "none");
-	} else {
-		add_member(t, row, d);
-		if (has_second_column(row))
-			add_second(t, row, d);
+		return;
 	}
+	if (!strcmp(column, "min_batch_size") && !d->batch.max) {
+		text_add(t, "none");
+		return;
+	}
+	add_member(t, row, d);
+	if (!has_second_column(row) ||
+	    !memcmp(member(row, d), member(row + 1, d), size_of(column_of(row)->type)))
+		return;
+	text_add(t, ":");
+	if (!strcmp(column, "min_replicas") && !d->max_replicas)
+		text_add(t, "all");
+	else
+		add_member(t, row + 1, d);
 }
 
-/* Adds the name of the option in words: "stop signal". A column that several options set is named
+/* The option is named in words: "stop signal". A column that several options set is named
  * itself. */
-static void add_label(struct text *t, int row)
+void amend_add_change(struct text *t, int row, const struct declaration *was,
+		      const struct declaration *is)
 {
 	const struct option_spec *option = &declared_fields[row].option;
 	const char *label = column_of(row)->type == FIELD_NAME ? column_of(row)->name
@@ -240,12 +222,6 @@ static void add_label(struct text *t, int row)
 		label = "first-in-line";
 	for (; *label; label++)
 		text_add_bytes(t, strchr("-_", *label) ? " " : label, 1);
-}
-
-void amend_add_change(struct text *t, int row, const struct declaration *was,
-		      const struct declaration *is)
-{
-	add_label(t, row);
 	text_add(t, " ");
 	add_value(t, row, was);
 	text_add(t, " -> ");
@@ -256,29 +232,21 @@ void amend_add_change(struct text *t, int row, const struct declaration *was,
 
 #define MOST_NAMES_BYTES 400
 
-static bool has_variable(const struct strings *env, const char *variable)
-{
-	size_t n = strcspn(variable, "=");
-
-	for (size_t i = 0; i < env->count; i++)
-		if (strcspn(env->items[i], "=") == n && !memcmp(env->items[i], variable, n))
-			return true;
-	return false;
-}
-
 int add_lacking_variables(struct text *t, const struct strings *env, const struct strings *others)
 {
 	int n = 0, left_out = 0;
 
 	for (size_t i = 0; i < env->count; i++) {
-		if (has_variable(others, env->items[i]))
-			continue;
-		if (t->length > MOST_NAMES_BYTES)
-			left_out++;
-		else
-			text_addf(t, "%s%.*s", n ? ", " : "", (int)strcspn(env->items[i], "="),
-				  env->items[i]);
-		n++;
+		char *name = xasprintf("%.*s", (int)strcspn(env->items[i], "="), env->items[i]);
+
+		if (!strings_variable(others, name)) {
+			if (t->length > MOST_NAMES_BYTES)
+				left_out++;
+			else
+				text_addf(t, "%s%s", n ? ", " : "", name);
+			n++;
+		}
+		free(name);
 	}
 	if (left_out)
 		text_addf(t, " and %d more", left_out);

@@ -25,41 +25,33 @@ struct scan {
 	char **argv;
 };
 
-static bool is_taken(const struct command_option *options, int n, char letter)
-{
-	for (int i = 0; i < n; i++)
-		if (options[i].spec.letter == letter)
-			return true;
-	return false;
-}
-
-static bool is_declared_for(const char *name, unsigned uses)
-{
-	for (int row = 0; row < n_declared_fields; row++)
-		if ((declared_fields[row].uses & uses) &&
-		    !strcmp(declared_fields[row].option.name, name))
-			return true;
-	return false;
-}
-
-/* Append the rows of the declaration for which the option stands. */
+/* Appends the rows of the declaration for which the option stands. */
 static void add_declared(const struct option_spec *place, struct command_option *options, int *n)
 {
+	int first = *n;
+
 	for (int row = 0; row < n_declared_fields; row++) {
 		const struct declared_field *field = &declared_fields[row];
 		struct option_spec spec = field->option;
 
 		if (!(field->uses & place->uses))
 			continue;
-		if (spec.needs && !is_declared_for(spec.needs, place->uses))
-			spec.needs = NULL;
 		spec.offset += place->offset;
 		spec.target = field->column.field.name ? field->column.field.type : FIELD_NONE;
-		if (is_taken(options, *n, spec.letter))
-			spec.letter = 0;
+		for (int i = 0; i < *n; i++)
+			if (options[i].spec.letter == spec.letter)
+				spec.letter = 0;
 		if (place->uses == IGNORED_BY_PROFILE)
 			spec.help = "as for submit, not used";
 		options[(*n)++] = (struct command_option){ spec, place->offset, row };
+	}
+	/* What an option needs counts only if this command has it. */
+	for (int i = first; i < *n; i++) {
+		bool has = false;
+
+		for (int k = first; options[i].spec.needs && k < *n; k++)
+			has = has || !strcmp(options[k].spec.name, options[i].spec.needs);
+		options[i].spec.needs = has ? options[i].spec.needs : NULL;
 	}
 }
 
@@ -138,28 +130,20 @@ static int scan_next(const struct scan *s, int *error)
 }
 
 /* getopt accepts the beginning of a name if no other name begins with the same letters. */
-static bool is_ambiguous(const struct scan *s, const char *name, size_t length)
-{
-	int n = 0;
-
-	for (int i = 0; i <= s->n; i++)
-		n += !strncmp(s->longs[i].name, name, length);
-	return length && n > 1;
-}
-
 static int unknown_name(const struct scan *s, const char *argument, struct err *err)
 {
 	char *name = xstrdup(argument + strspn(argument, "-"));
 	struct suggestion nearest = suggestion_for(name);
 	struct text shown = TEXT_INIT;
-	bool ambiguous;
+	int n_alike = 0;
 
 	name[strcspn(name, "=")] = '\0';
-	ambiguous = is_ambiguous(s, name, strlen(name));
-	for (int i = 0; i <= s->n; i++)
+	for (int i = 0; i <= s->n; i++) {
+		n_alike += *name && text_starts_with(s->longs[i].name, name);
 		suggestion_offer(&nearest, s->longs[i].name);
+	}
 	add_clipped(&shown, name);
-	if (ambiguous)
+	if (n_alike > 1)
 		usage_error(s->command, err, "option '--%s' could be several", shown.data);
 	else if (nearest.best)
 		err_set(err, EX_USAGE, "unknown option '--%s'; did you mean '--%s'?", shown.data,
@@ -194,21 +178,6 @@ static struct asked *asked_of(const struct command_option *option, void *target)
 	return (struct asked *)(void *)((char *)target + option->asked_offset);
 }
 
-/* Refuses an option that was given without the option that it needs. */
-static int check_needs(const struct scan *s, void *target, struct err *err)
-{
-	for (int i = 0; i < s->n; i++) {
-		const struct command_option *option = &s->options[i];
-
-		if (option->spec.needs &&
-		    asked_gives(asked_of(option, target), option->spec.name) &&
-		    !asked_gives(asked_of(option, target), option->spec.needs))
-			return usage_error(s->command, err, "option '--%s' needs --%s",
-					   option->spec.name, option->spec.needs);
-	}
-	return 0;
-}
-
 static int parse_all(const struct scan *s, void *target, struct err *err)
 {
 	int i, error;
@@ -226,7 +195,16 @@ static int parse_all(const struct scan *s, void *target, struct err *err)
 		if (option->row >= 0)
 			asked_of(option, target)->given |= (uint64_t)1 << option->row;
 	}
-	return check_needs(s, target, err);
+	for (i = 0; i < s->n; i++) {
+		const struct command_option *option = &s->options[i];
+
+		if (option->spec.needs &&
+		    asked_gives(asked_of(option, target), option->spec.name) &&
+		    !asked_gives(asked_of(option, target), option->spec.needs))
+			return usage_error(s->command, err, "option '--%s' needs --%s",
+					   option->spec.name, option->spec.needs);
+	}
+	return 0;
 }
 
 int options_parse(const struct command *command, int argc, char **argv, void *target, int *first,
@@ -242,27 +220,11 @@ int options_parse(const struct command *command, int argc, char **argv, void *ta
 	return rc;
 }
 
-/* Scans a copy: getopt moves operands behind the options, so the last option, if its value is
- * missing, would take the first operand as the value. */
-bool options_ask_help(const struct command *command, int argc, char **argv)
-{
-	char **copy = xcalloc((size_t)argc + 1, sizeof(*copy));
-	struct scan s;
-	int i, error;
-
-	memcpy(copy, argv, (size_t)argc * sizeof(*copy));
-	scan_init(&s, command, argc, copy);
-	do
-		i = scan_next(&s, &error);
-	while (i != SCAN_END && i != SCAN_HELP);
-	scan_release(&s);
-	free(copy);
-	return i == SCAN_HELP;
-}
-
-/* Scan a copy: getopt moves operands, and the caller knows where the operands of argv are. */
-const char *options_given_but(const struct command *command, int argc, char **argv,
-			      const char *const *names)
+/* Looks for --help, or for an option that is not among the names. Scans a copy: getopt moves
+ * operands behind the options, so the last option, if its value is missing, would take the first
+ * operand as the value; and the caller knows where the operands of argv are. */
+static const char *find_option(const struct command *command, int argc, char **argv,
+			       const char *const *names)
 {
 	char **copy = xcalloc((size_t)argc + 1, sizeof(*copy));
 	const char *found = NULL;
@@ -272,11 +234,22 @@ const char *options_given_but(const struct command *command, int argc, char **ar
 	memcpy(copy, argv, (size_t)argc * sizeof(*copy));
 	scan_init(&s, command, argc, copy);
 	while (!found && (i = scan_next(&s, &error)) != SCAN_END)
-		if (i >= 0 && !is_among(s.options[i].spec.name, names))
-			found = s.options[i].spec.name;
+		if (names ? i >= 0 && !is_among(s.options[i].spec.name, names) : i == SCAN_HELP)
+			found = i >= 0 ? s.options[i].spec.name : "help";
 	scan_release(&s);
 	free(copy);
 	return found;
+}
+
+bool options_ask_help(const struct command *command, int argc, char **argv)
+{
+	return find_option(command, argc, argv, NULL) != NULL;
+}
+
+const char *options_given_but(const struct command *command, int argc, char **argv,
+			      const char *const *names)
+{
+	return find_option(command, argc, argv, names);
 }
 
 void options_release(const struct command *command, void *target)

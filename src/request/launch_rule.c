@@ -2,17 +2,15 @@
 #include "pollux/submission.h"
 
 #include <ctype.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "pollux/advice.h"
 #include "pollux/config.h"
 #include "pollux/file.h"
 #include "pollux/mem.h"
 #include "pollux/paths.h"
-#include "pollux/submission.h"
 #include "pollux/text.h"
 #include "request.h"
 
@@ -40,14 +38,6 @@ static const char *const before_commands[] = {
 	"numactl", "taskset",
 };
 
-static bool is_one_of(const char *word, size_t n, const char *const *words, size_t n_words)
-{
-	for (size_t i = 0; i < n_words; i++)
-		if (strlen(words[i]) == n && !memcmp(words[i], word, n))
-			return true;
-	return false;
-}
-
 /* --- the words of a command --- */
 
 static bool ends_word(char c)
@@ -66,16 +56,11 @@ static const char *skip_blanks(const char *p)
 	}
 }
 
-static const char *next_word(const char *p)
-{
-	return skip_blanks(p + strcspn(p, " \t\n;&|"));
-}
-
 /* The value of an option of the command that goes on at p, after '=' or a blank and without a
  * quote; NULL: the command does not have it. */
 static const char *option_value(const char *p, const char *name, const char *other_name)
 {
-	for (; *p && !strchr("\n;&|", *p); p = next_word(p)) {
+	for (; *p && !strchr("\n;&|", *p); p = skip_blanks(p + strcspn(p, " \t\n;&|"))) {
 		size_t n = strlen(text_starts_with(p, name) ? name : other_name);
 
 		if (!text_starts_with(p, name) && !text_starts_with(p, other_name))
@@ -95,9 +80,8 @@ static bool has_machines(const char *p)
 	const char *machines = option_value(p, "--num_machines", "--num-machines");
 	const char *rank = option_value(p, "--machine_rank", "--machine-rank");
 
-	if (!machines || (*machines == '1' && !isdigit((unsigned char)machines[1])))
-		return false;
-	return !rank || !strchr("{$`", *rank);
+	return machines && (*machines != '1' || isdigit((unsigned char)machines[1])) &&
+	       (!rank || !strchr("{$`", *rank));
 }
 
 /* The launcher whose name begins at p; a directory is not part of it. */
@@ -129,32 +113,19 @@ static bool only_prefixes(const char *begin, const char *end)
 {
 	for (const char *p = begin; p < end;) {
 		size_t n = strcspn(p, " \t\n");
-		bool option = *p == '-' && !text_starts_with(p, "-v ") &&
-			      !text_starts_with(p, "-V ");
+		bool is_prefix = n == 0 || isdigit((unsigned char)*p) || memchr(p, '=', n) ||
+				 (*p == '\\' && n == 1) ||
+				 (*p == '-' && !text_starts_with(p, "-v ") &&
+				  !text_starts_with(p, "-V "));
 
-		if (n > 0 && !option && !isdigit((unsigned char)*p) && !memchr(p, '=', n) &&
-		    !(*p == '\\' && n == 1) &&
-		    !is_one_of(p, n, before_commands,
-			      sizeof(before_commands) / sizeof(before_commands[0])))
+		for (size_t i = 0; i < sizeof(before_commands) / sizeof(*before_commands); i++)
+			is_prefix = is_prefix || (strlen(before_commands[i]) == n &&
+						  text_starts_with(p, before_commands[i]));
+		if (!is_prefix)
 			return false;
 		p += n + strspn(p + n, " \t\n");
 	}
 	return true;
-}
-
-static bool prints(const char *command)
-{
-	return text_starts_with(command, "echo ") || text_starts_with(command, "printf ");
-}
-
-/* Moves back to where the command begins that has the character at p: behind an operator, or at the
- * beginning of a line that does not continue another one. */
-static const char *command_begin(const char *text, const char *p)
-{
-	while (p > text && !strchr(";&|(`{", p[-1]) &&
-	       !(p[-1] == '\n' && !(p - 1 > text && p[-2] == '\\')))
-		p--;
-	return p + strspn(p, " \t");
 }
 
 /* The beginning of the word that p is in. */
@@ -169,10 +140,15 @@ static const char *word_begin(const char *text, const char *p)
  * value, which another command may run. */
 static bool is_run(const char *text, const char *word)
 {
-	const char *command = command_begin(text, word);
+	const char *command = word;
 
+	/* Back to an operator, or the beginning of a line that does not continue another one. */
+	while (command > text && !strchr(";&|(`{", command[-1]) &&
+	       !(command[-1] == '\n' && !(command - 1 > text && command[-2] == '\\')))
+		command--;
+	command += strspn(command, " \t");
 	if (word > text && strchr("\"'", word[-1]))
-		return !prints(command);
+		return !text_starts_with(command, "echo ") && !text_starts_with(command, "printf ");
 	if (word > text && word[-1] == '=')	/* LAUNCHER=srun, not --launcher=srun */
 		return *command != '-' && word_begin(text, word - 1) == command;
 	return only_prefixes(command, word);
@@ -185,25 +161,6 @@ static const char *skip_comment(const char *text, const char *p)
 		return p + strcspn(p, "\n");
 	return p;
 }
-
-const char *launcher_in_shell(const char *text)
-{
-	for (const char *p = text; *p; p++) {
-		const struct launcher *l;
-
-		p = skip_comment(text, p);
-		if (!*p)
-			break;
-		if (p > text && !ends_word(p[-1]) && !strchr("/={", p[-1]))
-			continue;
-		l = launcher_at(p);
-		if (l && is_run(text, word_begin(text, p)))
-			return l->told;
-	}
-	return NULL;
-}
-
-/* --- other languages --- */
 
 static bool line_has(const char *text, const char *p, const char *what)
 {
@@ -231,7 +188,7 @@ static bool is_command_string(const char *text, const char *p)
 	return before > text && strchr("([", before[-1]);
 }
 
-const char *launcher_in_code(const char *text)
+const char *launcher_in_text(const char *text, bool is_shell)
 {
 	for (const char *p = text; *p; p++) {
 		const struct launcher *l;
@@ -239,34 +196,19 @@ const char *launcher_in_code(const char *text)
 		p = skip_comment(text, p);
 		if (!*p)
 			break;
-		if (p == text || !strchr("\"'", p[-1]))
+		if (p > text && is_shell && !ends_word(p[-1]) && !strchr("/={", p[-1]))
+			continue;
+		if (!is_shell && (p == text || !strchr("\"'", p[-1])))
 			continue;
 		l = launcher_at(p);
-		if (l && is_command_string(text, p))
+		if (l && is_shell ? is_run(text, word_begin(text, p))
+				  : l && is_command_string(text, p))
 			return l->told;
 	}
 	return NULL;
 }
 
 /* --- commands --- */
-
-static bool is_shell(const char *program)
-{
-	static const char *const shells[] = { "sh", "bash", "dash", "zsh", "ksh" };
-
-	for (size_t i = 0; i < sizeof(shells) / sizeof(shells[0]); i++)
-		if (is_runner(program, shells[i]))
-			return true;
-	return false;
-}
-
-/* "-c", "-lc", "-ec" */
-static bool gives_code(const char *word)
-{
-	size_t n = strlen(word);
-
-	return n >= 2 && word[0] == '-' && word[1] != '-' && word[n - 1] == 'c';
-}
 
 /* The words as one line. A word that a shell would have to quote stands for itself alone. */
 static const char *launcher_in_words(const struct strings *argv)
@@ -275,35 +217,35 @@ static const char *launcher_in_words(const struct strings *argv)
 	const char *found = NULL;
 	bool shell = false;
 
-	for (size_t i = 0; i < argv->count; i++) {
-		const char *word = argv->items[i];
+	for (size_t i = 0; i < argv->count && !found; i++) {
+		const char *word = argv->items[i], *before = i ? argv->items[i - 1] : "";
+		size_t n = strlen(before);
 
-		if (i > 0 && gives_code(argv->items[i - 1]))
-			found = shell ? launcher_in_shell(word) : launcher_in_code(word);
-		if (found)
-			break;
-		shell = shell || is_shell(word);
+		/* behind "-c", "-lc", "-ec" */
+		if (n >= 2 && before[0] == '-' && before[1] != '-' && before[n - 1] == 'c')
+			found = launcher_in_text(word, shell);
+		shell = shell || program_is_shell(word);
 		text_addf(&line, "%s%s", i ? " " : "",
 			  strpbrk(word, " \t\n;&|()'\"`#") ? "x" : word);
 	}
 	if (!found && line.length)
-		found = launcher_in_shell(line.data);
+		found = launcher_in_text(line.data, true);
 	text_release(&line);
 	return found;
 }
 
 static bool is_shell_script(const char *path, const char *text, const struct strings *argv)
 {
-	const char *end = strrchr(path, '.'), *slash = strrchr(path, '/');
-	const char *line_end = strchr(text, '\n');
+	static const char *const others[] = { ".py", ".pl", ".jl", ".R" };
+	const char *end = strrchr(path_name(path), '.');
 
 	if (text_starts_with(text, "#!"))
-		return line_end && memmem(text, (size_t)(line_end - text), "sh", 2);
-	if (end && end > slash && (!strcmp(end, ".py") || !strcmp(end, ".pl") ||
-				   !strcmp(end, ".jl") || !strcmp(end, ".R")))
-		return false;
+		return strchr(text, '\n') && memmem(text, strcspn(text, "\n"), "sh", 2);
+	for (size_t i = 0; end && i < sizeof(others) / sizeof(*others); i++)
+		if (!strcmp(end, others[i]))
+			return false;
 	for (size_t i = 0; i < argv->count; i++)
-		if (is_shell(argv->items[i]))
+		if (program_is_shell(argv->items[i]))
 			return true;
 	return false;
 }
@@ -328,46 +270,30 @@ static void included_script(const char *line, char path[PATH_MAX])
 	path[n] = '\0';
 }
 
-static const char *launcher_in_script(const char *directory, const char *path,
-				      const struct strings *argv, int depth);
-
-static const char *launcher_in_included(const char *directory, const char *text,
-					const struct strings *argv, int depth)
-{
-	const char *found = NULL;
-
-	for (const char *line = text; line && !found; line = strchr(line, '\n')) {
-		char path[PATH_MAX];
-
-		line += *line == '\n';
-		included_script(line, path);
-		if (*path && *path != '-')
-			found = launcher_in_script(directory, path, argv, depth);
-	}
-	return found;
-}
-
 /* A file with a NUL is a program in the language of the processor. depth: of scripts that may be
  * read by others */
 static const char *launcher_in_script(const char *directory, const char *path,
 				      const struct strings *argv, int depth)
 {
 	char *text = xmalloc(SCRIPT_BYTES + 1);
-	char *file = *path == '/' ? xstrdup(path) : xasprintf("%s/%s", directory, path);
-	int fd = file_open(file, O_RDONLY, 0);
-	ssize_t n = fd < 0 ? -1 : pread(fd, text, SCRIPT_BYTES, 0);
+	char *file = path_within(directory, path), *real = realpath(file, NULL);
+	ssize_t n = real ? file_read_head(real, 0, text, SCRIPT_BYTES + 1) : -1;
 	const char *found = NULL;
 
-	if (fd >= 0)
-		close(fd);
-	text[n > 0 ? n : 0] = '\0';
 	if (n > 0 && strlen(text) == (size_t)n) {
 		bool shell = is_shell_script(path, text, argv);
+		const char *line = shell && depth > 0 ? text : NULL;
+		char included[PATH_MAX];
 
-		found = shell ? launcher_in_shell(text) : launcher_in_code(text);
-		if (!found && shell && depth > 0)
-			found = launcher_in_included(directory, text, argv, depth - 1);
+		for (found = launcher_in_text(text, shell); line && !found;
+		     line = strchr(line, '\n')) {
+			line += *line == '\n';
+			included_script(line, included);
+			if (*included && *included != '-')
+				found = launcher_in_script(directory, included, argv, depth - 1);
+		}
 	}
+	free(real);
 	free(file);
 	free(text);
 	return found;
@@ -384,25 +310,11 @@ const char *launcher_of_command(const struct job_command *c)
 	return found;
 }
 
-enum launch_rule launch_asked(const struct asked *o)
-{
-	for (int i = 0; o->launch && i < launch_names.n; i++)
-		if (!strcmp(o->launch, launch_names.names[i]))
-			return (enum launch_rule)i;
-	return LAUNCH_EACH;
-}
-
-/* Slurm alone has several nodes. A bad configuration file is for a pass to tell. */
+/* Slurm alone has several nodes. */
 enum launch_rule launch_by_command(const struct job_command *c)
 {
 	struct config config;
-	struct paths paths;
-	struct err ignored;
-	bool slurm;
 
-	if (paths_init(&paths, &ignored))
-		return LAUNCH_EACH;
-	slurm = config_load(&config, paths.config, &ignored) == 0 && config.slurm;
-	paths_release(&paths);
-	return slurm && launcher_of_command(c) ? LAUNCH_FIRST : LAUNCH_EACH;
+	return config_load_own(&config) && config.slurm && launcher_of_command(c) ? LAUNCH_FIRST
+										  : LAUNCH_EACH;
 }

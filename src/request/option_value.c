@@ -22,6 +22,12 @@ static bool in_range(const struct option_spec *spec, double x)
 	return !is_bounded(spec) || (x >= spec->min && x <= spec->max);
 }
 
+void text_list_add(struct text_list *list, const char *text)
+{
+	list->items = xreallocarray(list->items, list->count + 1, sizeof(*list->items));
+	list->items[list->count++] = text;
+}
+
 bool is_among(const char *name, const char *const *names)
 {
 	while (*names && strcmp(name, *names) != 0)
@@ -29,65 +35,58 @@ bool is_among(const char *name, const char *const *names)
 	return *names;
 }
 
-static int set_int(const struct option_spec *spec, const char *value, void *field)
+/* Reads a number, or two as "MIN:MAX", into members of the type that the option has. */
+static int set_numbers(const struct option_spec *spec, const char *value, void *field)
 {
-	int64_t n;
+	const char *colon = spec->type == OPTION_RANGE ? strchr(value, ':') : NULL;
+	char *first = xasprintf("%.*s", colon ? (int)(colon - value) : (int)strlen(value), value);
+	int64_t min = 0, max = 0;
+	int rc = number_parse_int(first, &min);
 
-	if (number_parse_int(value, &n) || !in_range(spec, (double)n))
+	free(first);
+	max = min;
+	if (rc || (colon && number_parse_int(colon + 1, &max)) || min > max ||
+	    !in_range(spec, (double)min) || !in_range(spec, (double)max))
 		return -1;
 	if (spec->target == FIELD_INT)
-		*(int *)field = (int)n;
+		*(int *)field = (int)min;
 	else
-		*(int64_t *)field = n;
+		*(int64_t *)field = min;
+	if (spec->type == OPTION_RANGE && spec->target == FIELD_INT)
+		((int *)field)[1] = (int)max;
+	else if (spec->type == OPTION_RANGE)
+		((int64_t *)field)[1] = max;
 	return 0;
 }
 
-static int set_number(const struct option_spec *spec, const char *value, void *field)
+/* "124M" is 124 million. */
+static int parse_amount(const char *value, double *x)
 {
-	double x;
+	static const char suffixes[] = "KMG";
+	char *digits = xstrdup(value);
+	size_t n = strlen(digits);
+	const char *suffix = n > 0 ? strchr(suffixes, digits[n - 1]) : NULL;
+	int rc;
+
+	if (suffix)
+		digits[n - 1] = '\0';
+	rc = number_parse(digits, x);
+	free(digits);
+	for (const char *s = suffixes; rc == 0 && suffix && s <= suffix; s++)
+		*x *= 1e3;
+	return rc;
+}
+
+static int set_double(const struct option_spec *spec, const char *value, void *field)
+{
+	double x = 0;
 	int rc = spec->type == OPTION_DURATION ? number_parse_duration(value, &x)
-					       : number_parse(value, &x);
+		: spec->type == OPTION_SIZE ? number_parse_size(value, &x)
+		: spec->type == OPTION_AMOUNT ? parse_amount(value, &x) : number_parse(value, &x);
 
 	if (rc || !in_range(spec, x))
 		return -1;
 	*(double *)field = x;
-	return 0;
-}
-
-/* "4" is from 4 to 4. */
-static int split_range(const char *value, int64_t *min, int64_t *max)
-{
-	const char *colon = strchr(value, ':');
-	char *first;
-	int rc;
-
-	if (!colon) {
-		rc = number_parse_int(value, min);
-		*max = *min;
-		return rc;
-	}
-	first = xstrdup(value);
-	first[colon - value] = '\0';
-	rc = number_parse_int(first, min);
-	free(first);
-	return rc ? rc : number_parse_int(colon + 1, max);
-}
-
-static int set_range(const struct option_spec *spec, const char *value, void *field)
-{
-	int64_t min = 0, max = 0;
-
-	if (split_range(value, &min, &max) || min > max)
-		return -1;
-	if (!in_range(spec, (double)min) || !in_range(spec, (double)max))
-		return -1;
-	if (spec->target == FIELD_INT) {
-		((int *)field)[0] = (int)min;
-		((int *)field)[1] = (int)max;
-	} else {
-		((int64_t *)field)[0] = min;
-		((int64_t *)field)[1] = max;
-	}
 	return 0;
 }
 
@@ -116,48 +115,6 @@ static bool are_choices(const struct option_spec *spec, const char *value)
 	return known;
 }
 
-/* No value is the empty text. */
-static int set_words(const struct option_spec *spec, const char *value, void *field)
-{
-	if (value && !are_choices(spec, value))
-		return -1;
-	free(*(char **)field);
-	*(char **)field = xstrdup(value ? value : "");
-	return 0;
-}
-
-/* "124M" is 124 million. */
-static int set_amount(const struct option_spec *spec, const char *value, void *field)
-{
-	static const char suffixes[] = "KMG";
-	char *digits = xstrdup(value);
-	size_t n = strlen(digits);
-	const char *suffix = n > 0 ? strchr(suffixes, digits[n - 1]) : NULL;
-	double x;
-	int rc;
-
-	if (suffix)
-		digits[n - 1] = '\0';
-	rc = number_parse(digits, &x);
-	free(digits);
-	for (const char *s = suffixes; rc == 0 && suffix && s <= suffix; s++)
-		x *= 1e3;
-	if (rc || !in_range(spec, x))
-		return -1;
-	*(double *)field = x;
-	return 0;
-}
-
-static int set_size(const struct option_spec *spec, const char *value, void *field)
-{
-	double x;
-
-	if (number_parse_size(value, &x) || !in_range(spec, x))
-		return -1;
-	*(double *)field = x;
-	return 0;
-}
-
 /* Parse the name or number of a signal that a program can catch. */
 static int set_signal(const char *value, void *field)
 {
@@ -178,35 +135,29 @@ static int set_signal(const char *value, void *field)
 	return -1;
 }
 
-static int add_text(const char *value, void *field)
-{
-	struct text_list *list = field;
-
-	if (!*value)
-		return -1;
-	list->items = xreallocarray(list->items, list->count + 1, sizeof(*list->items));
-	list->items[list->count++] = value;
-	return 0;
-}
-
 int set_value(const struct option_spec *spec, const char *value, void *field)
 {
 	switch (spec->type) {
 	case OPTION_FLAG:
 		*(bool *)field = true;
 		return 0;
-	case OPTION_INT: return set_int(spec, value, field);
-	case OPTION_NUMBER:
-	case OPTION_DURATION: return set_number(spec, value, field);
+	case OPTION_INT: case OPTION_RANGE: return set_numbers(spec, value, field);
+	case OPTION_NUMBER: case OPTION_DURATION: case OPTION_AMOUNT: case OPTION_SIZE:
+		return set_double(spec, value, field);
 	case OPTION_WHEN: return when_parse(value, clock_wall_s(), field);
-	case OPTION_RANGE: return set_range(spec, value, field);
 	case OPTION_TEXT: return set_text(spec, value, field);
-	case OPTION_LIST: return add_text(value, field);
-	case OPTION_AMOUNT: return set_amount(spec, value, field);
-	case OPTION_SIZE: return set_size(spec, value, field);
+	case OPTION_LIST:
+		if (!*value)
+			return -1;
+		text_list_add(field, value);
+		return 0;
 	case OPTION_CHOICE:
 		return is_among(value, spec->choices) ? set_text(spec, value, field) : -1;
-	case OPTION_WORDS: return set_words(spec, value, field);
+	case OPTION_WORDS:	/* no value is the empty text */
+		if (value && !are_choices(spec, value))
+			return -1;
+		xreplace(field, value ? value : "");
+		return 0;
 	case OPTION_CHOICES: return are_choices(spec, value) ? set_text(spec, value, field) : -1;
 	case OPTION_PICTURE: return picture_format(value) ? set_text(spec, value, field) : -1;
 	case OPTION_SIGNAL: return set_signal(value, field);

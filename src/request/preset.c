@@ -3,8 +3,8 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +35,34 @@ void preset_release(struct preset *p)
 	*p = (struct preset){ 0 };
 }
 
+#define AT(member) offsetof(struct preset, member)
+static const struct {
+	const char *key;
+	size_t text, list;		/* the member; of two one is 0, that of the name */
+} keys[] = {
+	{ "summary", AT(summary), 0 }, { "tried", AT(tried), 0 },
+	{ "directory", AT(directory), 0 }, { "launcher", AT(launcher), 0 },
+	{ "argument", 0, AT(arguments) }, { "first-argument", 0, AT(first_arguments) },
+	{ "steps-argument", 0, AT(steps_arguments) },
+};
+
+static void take_key(struct preset *p, const char *key, const char *value)
+{
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+		if (strcmp(key, keys[i].key) != 0)
+			continue;
+		if (keys[i].text)
+			xreplace((char **)(void *)((char *)p + keys[i].text), value);
+		else
+			strings_add((struct strings *)(void *)((char *)p + keys[i].list), value);
+		return;
+	}
+	if (!strcmp(value, "yes"))
+		strings_addf(&p->options, "--%s", key);
+	else
+		strings_addf(&p->options, "--%s=%s", key, value);
+}
+
 static char *strip(char *text)
 {
 	char *end;
@@ -46,53 +74,35 @@ static char *strip(char *text)
 	return text;
 }
 
-static void set_text(char **member, const char *value)
+static int read_lines(struct preset *p, FILE *file, const char *path, struct err *err)
 {
-	free(*member);
-	*member = xstrdup(value);
-}
+	char line[1024], *equals;
 
-static void take_key(struct preset *p, const char *key, const char *value)
-{
-	if (!strcmp(key, "summary"))
-		set_text(&p->summary, value);
-	else if (!strcmp(key, "tried"))
-		set_text(&p->tried, value);
-	else if (!strcmp(key, "directory"))
-		set_text(&p->directory, value);
-	else if (!strcmp(key, "launcher"))
-		set_text(&p->launcher, value);
-	else if (!strcmp(key, "argument"))
-		strings_add(&p->arguments, value);
-	else if (!strcmp(key, "first-argument"))
-		strings_add(&p->first_arguments, value);
-	else if (!strcmp(key, "steps-argument"))
-		strings_add(&p->steps_arguments, value);
-	else if (!strcmp(value, "yes"))
-		strings_addf(&p->options, "--%s", key);
-	else
-		strings_addf(&p->options, "--%s=%s", key, value);
-}
+	for (int number = 1; fgets(line, sizeof(line), file); number++) {
+		char *text = strip(line);
 
-static int take_line(struct preset *p, char *line, const char *path, int number, struct err *err)
-{
-	char *text = strip(line), *equals;
-
-	if (!*text || *text == '#')
-		return 0;
-	equals = strchr(text, '=');
-	if (!equals || equals == text)
-		return err_set(err, EX_CONFIG, "'%s', line %d: KEY = VALUE is wanted", path,
-			       number);
-	*equals = '\0';
-	take_key(p, strip(text), strip(equals + 1));
+		if (!strchr(line, '\n') && (!feof(file) || strlen(line) == sizeof(line) - 1))
+			return err_set(err, EX_CONFIG, "'%s', line %d: too long, or not text",
+				       path, number);
+		if (!*text || *text == '#')
+			continue;
+		equals = strchr(text, '=');
+		if (!equals || equals == text)
+			return err_set(err, EX_CONFIG, "'%s', line %d: KEY = VALUE is wanted",
+				       path, number);
+		*equals = '\0';
+		take_key(p, strip(text), strip(equals + 1));
+	}
+	if (ferror(file))
+		return err_set(err, EX_CONFIG, "cannot read preset '%s': %s", path,
+			       strerror(errno));
 	return 0;
 }
 
 /* Opens a regular file. Does not wait for a writer if the path is a FIFO. */
-static FILE *open_file(const char *path, struct err *err)
+static int read_file(struct preset *p, const char *path, struct err *err)
 {
-	int fd = file_open_settings(path);
+	int fd = file_open_settings(path), rc;
 	struct stat st;
 	FILE *file = NULL;
 
@@ -102,87 +112,13 @@ static FILE *open_file(const char *path, struct err *err)
 		err_set(err, EX_CONFIG, "cannot read preset '%s': it is not a regular file", path);
 	else if (!(file = fdopen(fd, "r")))
 		err_set(err, EX_OSERR, "cannot read preset '%s': %s", path, strerror(errno));
-	if (!file && fd >= 0)
-		close(fd);
-	return file;
-}
-
-static int read_lines(struct preset *p, FILE *file, const char *path, struct err *err)
-{
-	char line[1024];
-	int rc = 0;
-
-	for (int number = 1; rc == 0 && fgets(line, sizeof(line), file); number++) {
-		if (!strchr(line, '\n') && (!feof(file) || strlen(line) == sizeof(line) - 1))
-			return err_set(err, EX_CONFIG, "'%s', line %d: too long, or not text",
-				       path, number);
-		rc = take_line(p, line, path, number, err);
-	}
-	if (ferror(file))
-		return err_set(err, EX_CONFIG, "cannot read preset '%s': %s", path,
-			       strerror(errno));
-	return rc;
-}
-
-static int read_file(struct preset *p, const char *path, struct err *err)
-{
-	FILE *file = open_file(path, err);
-	int rc;
-
-	if (!file)
+	if (!file) {
+		if (fd >= 0)
+			close(fd);
 		return -1;
+	}
 	rc = read_lines(p, file, path, err);
 	fclose(file);
-	return rc;
-}
-
-int preset_none(struct err *err)
-{
-	const char *share = getenv("POLLUX_DATA_DIR");
-
-	if (share && *share)
-		return err_set(err, EX_FAILED, "no presets found: POLLUX_DATA_DIR is '%s', and "
-			       "'%s/pollux/presets' has none", share, share);
-	return err_set(err, EX_FAILED, "no presets found: share/pollux/presets is not beside the "
-		       "program");
-}
-
-static int no_preset(const char *name, struct err *err)
-{
-	struct strings names = { 0 };
-	size_t n;
-
-	preset_names(&names);
-	n = names.count;
-	strings_release(&names);
-	if (n == 0)
-		return preset_none(err);
-	return err_set(err, EX_USAGE, "no preset '%.60s'; 'pollux presets' lists them", name);
-}
-
-static char *path_of(const char *name)
-{
-	char *file = strchr(name, '/') ? NULL : xasprintf("presets/%s" SUFFIX, name);
-	char *path = file ? paths_data(file) : NULL;
-
-	free(file);
-	return path;
-}
-
-int preset_load(const char *name, struct preset *p, struct err *err)
-{
-	char *path = path_of(name);
-	int rc;
-
-	*p = (struct preset){ .name = xstrdup(name) };
-	if (!path) {
-		preset_release(p);
-		return no_preset(name, err);
-	}
-	rc = read_file(p, path, err);
-	free(path);
-	if (rc)
-		preset_release(p);
 	return rc;
 }
 
@@ -207,6 +143,41 @@ void preset_names(struct strings *names)
 	}
 	free(entries);
 	free(directory);
+}
+
+int preset_none(struct err *err)
+{
+	const char *share = getenv("POLLUX_DATA_DIR");
+
+	if (share && *share)
+		return err_set(err, EX_FAILED, "no presets found: POLLUX_DATA_DIR is '%s', and "
+			       "'%s/pollux/presets' has none", share, share);
+	return err_set(err, EX_FAILED, "no presets found: share/pollux/presets is not beside the "
+		       "program");
+}
+
+int preset_load(const char *name, struct preset *p, struct err *err)
+{
+	char *file = strchr(name, '/') ? NULL : xasprintf("presets/%s" SUFFIX, name);
+	char *path = file ? paths_data(file) : NULL;
+	struct strings names = { 0 };
+	int rc;
+
+	*p = (struct preset){ .name = xstrdup(name) };
+	if (path) {
+		rc = read_file(p, path, err);
+	} else {
+		preset_names(&names);
+		rc = names.count == 0 ? preset_none(err)
+			: err_set(err, EX_USAGE, "no preset '%.60s'; 'pollux presets' lists them",
+				  name);
+		strings_release(&names);
+	}
+	free(file);
+	free(path);
+	if (rc)
+		preset_release(p);
+	return rc;
 }
 
 /* --- the command --- */
@@ -248,20 +219,13 @@ static void add_missing(struct strings *out, const struct strings *arguments, ch
 			add_words(out, arguments->items[i]);
 }
 
-static bool is_launcher(const char *word, const char *launcher)
-{
-	const char *slash = strrchr(word, '/');
-
-	return !strcmp(slash ? slash + 1 : word, launcher);
-}
-
 /* Adds the command with the preset's arguments. An option with its value in another word is added
  * as two words. */
 static void add_command(const struct preset *p, char *const *words, int n, struct strings *out)
 {
 	for (int i = 0; i < n; i++) {
 		strings_add(out, words[i]);
-		if (i == 0 && p->launcher && is_launcher(words[0], p->launcher))
+		if (i == 0 && p->launcher && !strcmp(path_name(words[0]), p->launcher))
 			add_missing(out, &p->first_arguments, words, n);
 	}
 	if (p->directory && !value_of_option(words, n, p->directory)) {
@@ -292,39 +256,25 @@ static bool is_parameter(char *const *words, int first, const char *name)
 	return value_of_option(words, first, "--params");
 }
 
-/* --checkpoint-dir knows {job} and the parameters of a sweep. Where the command has another
- * template, the directory is not known before a launch. */
-static bool has_other_template(const char *directory, char *const *words, int first)
-{
-	for (int i = 0; template_name(i); i++)
-		if (strcmp(template_name(i), "job") != 0 &&
-		    template_text_mentions(directory, template_name(i)) &&
-		    !is_parameter(words, first, template_name(i)))
-			return true;
-	return false;
-}
-
-static bool passes_steps(char *const *words, int n)
-{
-	bool found = false;
-
-	for (int i = 0; i < n; i++)
-		found |= template_text_mentions(words[i], "steps");
-	return found;
-}
-
 void preset_apply(const struct preset *p, char *const *words, int n, int first,
 		  struct strings *out)
 {
 	const char *directory = p->directory
 		? value_of_option(words + first, n - first, p->directory) : NULL;
+	bool is_known = true, is_told_steps = !value_of_option(words, first, "--steps");
 
 	strings_add(out, words[0]);
 	for (size_t i = 0; i < p->options.count; i++)
 		if (strcmp(p->options.items[i], "--preempt") != 0 ||
 		    !value_of_option(words, first, "--no-preempt"))
 			strings_add(out, p->options.items[i]);
-	if (directory && *directory && !has_other_template(directory, words, first))
+	/* --checkpoint-dir knows {job} and the parameters of a sweep. Where the command has another
+	 * template, the directory is not known before a launch. */
+	for (int i = 0; directory && *directory && template_name(i); i++)
+		is_known = is_known && (!strcmp(template_name(i), "job") ||
+					!template_text_mentions(directory, template_name(i)) ||
+					is_parameter(words, first, template_name(i)));
+	if (directory && *directory && is_known)
 		strings_addf(out, "--checkpoint-dir=%s", directory);
 	else if (directory && *directory && !template_text_mentions(directory, "checkpoint"))
 		output_messagef("warning: the directory '%s' is not known before a launch: what is "
@@ -335,7 +285,8 @@ void preset_apply(const struct preset *p, char *const *words, int n, int first,
 	if (first < 2 || strcmp(words[first - 1], "--") != 0)
 		strings_add(out, "--");
 	add_command(p, words + first, n - first, out);
-	if (value_of_option(words, first, "--steps") && !passes_steps(words + first, n - first))
-		for (size_t i = 0; i < p->steps_arguments.count; i++)
-			add_words(out, p->steps_arguments.items[i]);
+	for (int i = first; i < n; i++)
+		is_told_steps = is_told_steps || template_text_mentions(words[i], "steps");
+	for (size_t i = 0; !is_told_steps && i < p->steps_arguments.count; i++)
+		add_words(out, p->steps_arguments.items[i]);
 }

@@ -20,6 +20,9 @@ int set_value(const struct option_spec *spec, const char *value, void *field);
 int wrong_value(const struct command *command, const struct option_spec *spec, const char *value,
 		struct err *err);
 
+void text_list_add(struct text_list *list, const char *text);
+/* The value of the enum that has this name; NULL or another name: otherwise. */
+int name_given(const struct field_names *names, const char *name, int otherwise);
 /* True if the option has a smallest or a largest value. */
 bool is_bounded(const struct option_spec *spec);
 /* True if the name is in the list, whose end is NULL. */
@@ -63,6 +66,9 @@ int sweep_check_learning_rate(const struct command *by, const char *value, struc
 int submission_check_name(const struct command *by, const struct asked *o, struct err *err);
 int submission_check_declared(const struct command *by, const struct asked *o,
 			      const struct declaration *d, struct err *err);
+int submission_take_length(const struct command *by, const struct asked *o, struct declaration *d,
+			   struct err *err);
+enum suspend_rule submission_suspend_rule(const struct asked *o);
 /* The file of that script, or of a program that is given by a path, without links; NULL: the words
  * name no file, but code or a module, say. Also behind other programs, as in "conda run python
  * train.py". The caller frees. */

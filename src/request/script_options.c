@@ -1,14 +1,13 @@
 /* script_options.c - the #POLLUX lines of a script become options of its submission. */
 #include <ctype.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "pollux/advice.h"
 #include "pollux/file.h"
 #include "pollux/mem.h"
+#include "pollux/paths.h"
 #include "pollux/submission.h"
 #include "request.h"
 
@@ -19,21 +18,6 @@ static const char marker[] = "#POLLUX";
 
 /* --- the script of a command line --- */
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
-bool is_runner(const char *program, const char *runner)
-{
-	const char *name = base_name(program);
-
-	return text_starts_with(name, runner) &&
-	       name[strlen(runner) + strspn(name + strlen(runner), "0123456789.")] == '\0';
-}
-
 static bool is_any_runner(const char *program)
 {
 	static const char *const runners[] = {
@@ -42,7 +26,7 @@ static bool is_any_runner(const char *program)
 	};
 
 	for (size_t i = 0; i < sizeof(runners) / sizeof(runners[0]); i++)
-		if (is_runner(program, runners[i]))
+		if (program_is(program, runners[i]))
 			return true;
 	return false;
 }
@@ -64,56 +48,46 @@ bool is_code(const char *word)
 
 static char *below(const char *directory, const char *path)
 {
-	return directory && *path != '/' ? xasprintf("%s/%s", directory, path) : xstrdup(path);
+	return directory ? path_within(directory, path) : xstrdup(path);
 }
 
-/* Opens a regular file; NULL: it is none, or cannot be read. A pipe is not opened, because the job
- * is to read it. */
-static FILE *open_script(const char *directory, const char *name)
-{
-	char *path = below(directory, name);
-	FILE *file = file_open_stream(path);
-
-	free(path);
-	return file;
-}
-
+/* Opens the script, a regular file that can be read; NULL: there is none. A pipe is not opened,
+ * because the job is to read it. */
 static FILE *find_script(const char *directory, char *const *argv, const char **name)
 {
+	bool is_runner = is_any_runner(argv[0]);
 	FILE *file = NULL;
 
 	*name = argv[0];
-	if (!is_any_runner(argv[0]))
-		return strchr(argv[0], '/') ? open_script(directory, argv[0]) : NULL;
-	for (char *const *word = argv + 1; !file && *word && !is_code(*word); word++) {
+	if (!is_runner && !strchr(argv[0], '/'))
+		return NULL;
+	for (char *const *word = argv + is_runner; !file && *word && !is_code(*word); word++) {
+		char *path = **word == '-' ? NULL : below(directory, *word);
+
 		*name = *word;
-		if (**word != '-')
-			file = open_script(directory, *word);
+		file = path ? file_open_stream(path) : NULL;
+		free(path);
+		if (!is_runner)
+			break;
 	}
 	return file;
 }
 
 /* Goes on to an interpreter or launcher that another program is to run, as conda and xvfb-run
  * do. */
-static char *const *skip_to_runner(char *const *argv)
-{
-	if (strchr(argv[0], '/'))
-		return argv;
-	for (char *const *word = argv; *word && !is_code(*word); word++)
-		if (is_any_runner(*word))
-			return word;
-	return argv;
-}
-
 char *script_path(const char *directory, char *const *argv)
 {
+	char *const *runner = argv;
 	char *path, *real;
 	const char *name;
 	FILE *file;
 
 	if (!argv || !argv[0])
 		return NULL;
-	file = find_script(directory, skip_to_runner(argv), &name);
+	if (!strchr(argv[0], '/'))
+		while (*runner && !is_code(*runner) && !is_any_runner(*runner))
+			runner++;
+	file = find_script(directory, *runner && !is_code(*runner) ? runner : argv, &name);
 	if (!file)
 		return NULL;
 	fclose(file);
@@ -131,34 +105,26 @@ static bool escapes(char quote, char next)
 	return next && quote != '\'' && (!quote || strchr("\"\\$`", next));
 }
 
-/* Appends the word that begins at p, and moves p behind it. Returns -1 where a quote is open. */
-static int take_word(const char **p, struct strings *words)
+/* Splits a line as a shell does, but expands nothing. Returns -1 where a quote is open. */
+static int split_line(const char *p, struct strings *words)
 {
-	struct text word = TEXT_INIT;
 	char quote = '\0';
 
-	for (; **p && (quote || !isspace((unsigned char)**p)); ++*p) {
-		if (quote ? **p == quote : **p == '\'' || **p == '"')
-			quote = (char)(quote ? '\0' : **p);
-		else if (**p == '\\' && escapes(quote, (*p)[1]))
-			text_add_byte(&word, *++*p, 1);
-		else
-			text_add_byte(&word, **p, 1);
-	}
-	strings_add(words, word.data);
-	text_release(&word);
-	return quote ? -1 : 0;
-}
+	for (p += strspn(p, " \t\r\n"); *p && !quote; p += strspn(p, " \t\r\n")) {
+		struct text word = TEXT_INIT;
 
-static int split_line(const char *line, struct strings *words)
-{
-	for (;;) {
-		line += strspn(line, " \t\r\n");
-		if (!*line)
-			return 0;
-		if (take_word(&line, words))
-			return -1;
+		for (; *p && (quote || !isspace((unsigned char)*p)); p++) {
+			if (quote ? *p == quote : *p == '\'' || *p == '"') {
+				quote = (char)(quote ? '\0' : *p);
+				continue;
+			}
+			p += *p == '\\' && escapes(quote, p[1]);
+			text_add_byte(&word, *p, 1);
+		}
+		strings_add(words, word.data);
+		text_release(&word);
 	}
+	return quote ? -1 : 0;
 }
 
 /* --- lines --- */
@@ -200,22 +166,8 @@ static int check_line(const struct command *command, const char *line, struct st
 	return rc;
 }
 
-/* Options that need each other may stand on several lines. */
-static bool is_need(const struct err *err)
-{
-	return strstr(err->text, "' needs --");
-}
-
-/* "#POLLUX OPTIONS": the options; NULL: another line. */
-static const char *options_of(const char *line)
-{
-	const char *rest = line + strlen(marker);
-
-	return text_starts_with(line, marker) && (!*rest || isspace((unsigned char)*rest)) ? rest
-											    : NULL;
-}
-
-/* Reads the comments and empty lines at the head of the file, and the options among them. */
+/* Reads the comments and empty lines at the head of the file, and the options among them: lines
+ * "#POLLUX OPTIONS". Options that need each other may stand on several lines. */
 static int read_head(const struct command *command, FILE *file, const char *name,
 		     struct strings *words, struct err *err)
 {
@@ -223,13 +175,14 @@ static int read_head(const struct command *command, FILE *file, const char *name
 
 	for (int number = 1; number <= MOST_LINES && fgets(line, sizeof(line), file); number++) {
 		const char *start = line + strspn(line, " \t\r\n");
-		const char *options = options_of(line);
+		const char *options = line + strlen(marker);
 
-		if (*start && *start != '#')
+		if ((*start && *start != '#') || (!strchr(line, '\n') && !feof(file)))
 			return 0;
-		if (!strchr(line, '\n') && !feof(file))
-			return 0;
-		if (options && check_line(command, options, words, err) && !is_need(err))
+		if (!text_starts_with(line, marker) ||
+		    (*options && !isspace((unsigned char)*options)))
+			continue;
+		if (check_line(command, options, words, err) && !strstr(err->text, "' needs --"))
 			return err_prefix(err, "'%s' line %d", name, number);
 	}
 	return 0;

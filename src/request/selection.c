@@ -102,27 +102,14 @@ static const struct form {
 static const struct form *form_of(const struct selecting *what, const char *text,
 				  struct job_query *q, struct err *err)
 {
-	const struct form *form = forms;
-	int rc;
+	for (const struct form *form = forms;; form++) {
+		int rc;
 
-	while ((rc = form->read(what, text, q, err)) == NOT_THIS_FORM) {
 		*q = (struct job_query){ .since_wall_s = NAN };
-		form++;
+		rc = form->read(what, text, q, err);
+		if (rc != NOT_THIS_FORM)
+			return rc ? NULL : form;
 	}
-	return rc ? NULL : form;
-}
-
-static bool all_forms(const struct selecting *what, bool (*is)(const struct form *form))
-{
-	for (int i = 0; i < what->n_operands; i++) {
-		struct job_query q = { .since_wall_s = NAN };
-		struct err ignored;
-		const struct form *form = form_of(what, what->operands[i], &q, &ignored);
-
-		if (!form || !is(form))
-			return false;
-	}
-	return what->n_operands > 0;
 }
 
 bool selection_is_of_groups(const struct selecting *what, struct id_list *groups)
@@ -138,24 +125,32 @@ bool selection_is_of_groups(const struct selecting *what, struct id_list *groups
 	return what->n_operands > 0;
 }
 
-static bool is_number(const struct form *form)
-{
-	return form->number;
-}
-
-static bool has_no_surprise(const struct form *form)
-{
-	return form->spelt_out;
-}
-
 bool selection_is_spelt_out(const struct selecting *what)
 {
-	return all_forms(what, has_no_surprise);
+	struct job_query q;
+	struct err ignored;
+	bool all = what->n_operands > 0;
+
+	for (int i = 0; all && i < what->n_operands; i++) {
+		const struct form *form = form_of(what, what->operands[i], &q, &ignored);
+
+		all = form && form->spelt_out;
+	}
+	return all;
 }
 
 bool selection_is_of_numbers(const struct selecting *what)
 {
-	return all_forms(what, is_number);
+	struct job_query q;
+	struct err ignored;
+	bool all = what->n_operands > 0;
+
+	for (int i = 0; all && i < what->n_operands; i++) {
+		const struct form *form = form_of(what, what->operands[i], &q, &ignored);
+
+		all = form && form->number;
+	}
+	return all;
 }
 
 /* --- the options --- */
@@ -174,65 +169,17 @@ bool selection_is_given(const struct selecting *what)
 
 int selection_check(const struct selecting *what, struct err *err)
 {
-	for (int i = 0; i < what->n_operands; i++) {
-		struct job_query q = { .since_wall_s = NAN };
+	struct job_query q;
 
+	for (int i = 0; i < what->n_operands; i++)
 		if (!form_of(what, what->operands[i], &q, err))
 			return -1;
-	}
 	return 0;
-}
-
-/* Returns the states that the names stand for, in the query's form: ",queued,running,". NULL for
- * NULL. */
-static char *expand_states(const char *names)
-{
-	struct text t = TEXT_INIT;
-	char *words, *rest, *word;
-
-	if (!names)
-		return NULL;
-	rest = words = xstrdup(names);
-	text_add(&t, ",");
-	while ((word = strsep(&rest, ",")))
-		text_addf(&t, "%s,", !strcmp(word, "active") ? "queued,held,running"
-			  : !strcmp(word, "ended") ? "done,failed,cancelled,timeout" : word);
-	free(words);
-	return text_detach(&t);
-}
-
-/* Adds the operand and the options that select, as they were typed. operand NULL: the options
- * alone. */
-static void add_asked(struct text *t, const struct selecting *what, const char *operand)
-{
-	const struct selection_options *o = what->options;
-
-	if (operand)
-		text_addf(t, "'%.60s'", operand);
-	if (o && o->states)
-		text_addf(t, " --state %.60s", o->states);
-	if (o && o->name)
-		text_addf(t, " --name '%.60s'", o->name);
-	if (o && o->workload)
-		text_addf(t, " --workload '%.60s'", o->workload);
-	if (o && !isnan(o->since_s))
-		text_addf(t, " --since %.0fs", o->since_s);
 }
 
 /* --- from the store --- */
 
-/* What a person may have meant by an operand that names no job. */
-static const char *hint_of(const char *operand)
-{
-	size_t digits = operand ? strspn(operand, "0123456789") : 0;
-
-	if (operand && (!strcmp(operand, "all") || !strcmp(operand, "*")))
-		return "; all jobs that have not ended are --state active";
-	if (digits > 0 && !strcmp(operand + digits, "-"))
-		return "; a range has two ends, such as 28-40";
-	return "";
-}
-
+/* operand NULL: none was given; without_use: jobs that match, but are not fit for the use */
 static int nothing_matches(const struct selecting *what, const char *operand, int without_use,
 			   struct err *err)
 {
@@ -242,17 +189,32 @@ static int nothing_matches(const struct selecting *what, const char *operand, in
 		[USE_RELEASE] = "held", [USE_REQUEUE] = "running or ended",
 		[USE_EDIT] = "queued, held or running", [USE_FIRST] = "queued or held",
 	};
-	struct text asked = TEXT_INIT;
-	const char *start;
+	const struct selection_options *o = what->options;
+	size_t digits = operand ? strspn(operand, "0123456789") : 0;
+	struct text asked = TEXT_INIT;		/* as it was typed */
+	const char *start, *hint = "";
 
-	add_asked(&asked, what, operand);
+	if (operand)
+		text_addf(&asked, "'%.60s'", operand);
+	if (o && o->states)
+		text_addf(&asked, " --state %.60s", o->states);
+	if (o && o->name)
+		text_addf(&asked, " --name '%.60s'", o->name);
+	if (o && o->workload)
+		text_addf(&asked, " --workload '%.60s'", o->workload);
+	if (o && !isnan(o->since_s))
+		text_addf(&asked, " --since %.0fs", o->since_s);
 	start = asked.data + (*asked.data == ' ');
+	if (operand && (!strcmp(operand, "all") || !strcmp(operand, "*")))
+		hint = "; all jobs that have not ended are --state active";
+	else if (digits > 0 && !strcmp(operand + digits, "-"))
+		hint = "; a range has two ends, such as 28-40";
 	if (without_use)
 		err_set(err, EX_FAILED, "nothing to %s: %d job%s match%s %s, none is %s",
 			what->command->name, without_use, plural(without_use),
 			without_use == 1 ? "es" : "", start, wanted[what->command->job_use]);
 	else if (*start)
-		err_set(err, EX_NOINPUT, "no job matches %s%s", start, hint_of(operand));
+		err_set(err, EX_NOINPUT, "no job matches %s%s", start, hint);
 	else
 		err_set(err, EX_NOINPUT, "there are no jobs");
 	text_release(&asked);
@@ -262,17 +224,25 @@ static int nothing_matches(const struct selecting *what, const char *operand, in
 static int select_jobs(const struct selecting *what, struct store *s, struct job_query *q,
 		       struct id_list *ids, struct err *err)
 {
-	char *states = expand_states(what->options ? what->options->states : NULL);
+	const struct selection_options *o = what->options;
+	char *names = o && o->states ? xstrdup(o->states) : NULL;
+	char *rest = names, *word;
+	struct text states = TEXT_INIT;		/* ",queued,running," */
 	int rc;
 
-	if (what->options) {
-		q->states = states;
-		q->name = what->options->name;
-		q->workload = what->options->workload;
-		q->since_wall_s = clock_wall_s() - what->options->since_s;
+	while ((word = strsep(&rest, ",")))
+		text_addf(&states, "%s%s,", states.length ? "" : ",",
+			  !strcmp(word, "active") ? "queued,held,running"
+			  : !strcmp(word, "ended") ? "done,failed,cancelled,timeout" : word);
+	if (o) {
+		q->states = names ? states.data : NULL;
+		q->name = o->name;
+		q->workload = o->workload;
+		q->since_wall_s = clock_wall_s() - o->since_s;
 	}
 	rc = store_jobs_select(s, q, ids, err);
-	free(states);
+	text_release(&states);
+	free(names);
 	return rc;
 }
 
@@ -305,22 +275,6 @@ static int read_operand(const struct selecting *what, struct store *s, const cha
 	return rc;
 }
 
-/* Adds the ids that are not in the list yet. The ids of one operand differ from each other. */
-static void join(struct id_list *ids, struct id_list *more)
-{
-	int before = ids->count;
-
-	for (int i = 0; i < more->count; i++) {
-		int j = 0;
-
-		while (j < before && ids->items[j] != more->items[i])
-			j++;
-		if (j == before)
-			id_list_add(ids, more->items[i]);
-	}
-	id_list_release(more);
-}
-
 int selection_read(const struct selecting *what, struct store *s, struct id_list *ids,
 		   struct err *err)
 {
@@ -331,8 +285,17 @@ int selection_read(const struct selecting *what, struct store *s, struct id_list
 		return read_operand(what, s, NULL, ids, err);
 	for (int i = 0; i < what->n_operands; i++) {
 		int rc = read_operand(what, s, what->operands[i], &found, err);
+		int before = ids->count;	/* the ids of one operand differ from each other */
 
-		join(ids, &found);
+		for (int k = 0; k < found.count; k++) {
+			int j = 0;
+
+			while (j < before && ids->items[j] != found.items[k])
+				j++;
+			if (j == before)
+				id_list_add(ids, found.items[k]);
+		}
+		id_list_release(&found);
 		if (rc) {
 			id_list_release(ids);
 			return -1;

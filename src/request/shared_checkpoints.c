@@ -10,29 +10,12 @@
 
 /* --- paths --- */
 
-/* Appends the components of a path that is not there. */
-static void add_components(struct text *t, const char *rest)
-{
-	while (*(rest += strspn(rest, "/"))) {
-		size_t n = strcspn(rest, "/");
-		char *slash = strrchr(t->data, '/');
-
-		if (n == 2 && !strncmp(rest, "..", n)) {
-			t->length = slash ? (size_t)(slash - t->data) : 0;
-			t->data[t->length] = '\0';
-		} else if (n > 1 || *rest != '.') {
-			text_add(t, "/");
-			text_add_bytes(t, rest, n);
-		}
-		rest += n;
-	}
-}
-
 /* The path without links, "." and "..", as far as its directories are there. The caller frees. */
-static char *shared_checkpoints_path(const char *path)
+static char *plain_path(const char *path)
 {
 	char *there = xstrdup(path), *slash = there + strlen(there), *real;
 	struct text t = TEXT_INIT;
+	const char *rest;
 
 	while (!(real = realpath(*there ? there : "/", NULL)) && *there) {
 		slash = strrchr(there, '/');
@@ -40,7 +23,19 @@ static char *shared_checkpoints_path(const char *path)
 		*slash = '\0';
 	}
 	text_add(&t, real && strcmp(real, "/") != 0 ? real : "");
-	add_components(&t, path + (slash - there));
+	rest = path + (slash - there);
+	for (size_t n; *(rest += strspn(rest, "/")); rest += n) {	/* what is not there */
+		n = strcspn(rest, "/");
+		if (n == 2 && !strncmp(rest, "..", n)) {
+			const char *last = strrchr(t.data, '/');
+
+			t.length = last ? (size_t)(last - t.data) : 0;
+			t.data[t.length] = '\0';
+		} else if (n > 1 || *rest != '.') {
+			text_add(&t, "/");
+			text_add_bytes(&t, rest, n);
+		}
+	}
 	free(real);
 	free(there);
 	return text_detach(&t);
@@ -49,45 +44,22 @@ static char *shared_checkpoints_path(const char *path)
 /* --- pairs --- */
 
 /* Compares paths so that what lies within a directory comes right behind it. */
-static int compare_paths(const char *a, const char *b)
+static int compare_directories(const void *x, const void *y)
 {
+	const struct job_directory *first = x, *second = y;
+	const char *a = first->path, *b = second->path;
+
 	while (*a && *a == *b) {
 		a++;
 		b++;
 	}
 	if (*a == *b)
-		return 0;
+		return (first->job_id > second->job_id) - (first->job_id < second->job_id);
 	if (!*a || !*b)
 		return *a ? 1 : -1;
 	if (*a == '/' || *b == '/')
 		return *a == '/' ? -1 : 1;
 	return (unsigned char)*a < (unsigned char)*b ? -1 : 1;
-}
-
-static int compare_directories(const void *x, const void *y)
-{
-	const struct job_directory *a = x, *b = y;
-	int order = compare_paths(a->path, b->path);
-
-	return order ? order : (a->job_id > b->job_id) - (a->job_id < b->job_id);
-}
-
-static bool is_within(const char *path, const char *directory)
-{
-	size_t n = strlen(directory);
-
-	return !strncmp(path, directory, n) && (!path[n] || path[n] == '/');
-}
-
-/* True if what one job saves is no checkpoint of the other one. outer: its directory has the other
- * one in it, or is the same. */
-static bool are_kept_apart(const struct job_directory *outer, const struct job_directory *inner)
-{
-	bool same_place = !strcmp(outer->path, inner->path);
-
-	if (!outer->glob)
-		return false;
-	return !same_place || (inner->glob && strcmp(outer->glob, inner->glob) != 0);
 }
 
 struct check {
@@ -107,19 +79,6 @@ static int by_id(const void *a, const void *b)
 	const int64_t *x = a, *y = b;
 
 	return (*x > *y) - (*x < *y);
-}
-
-static int are_in_turn(struct check *c, int64_t id, int64_t other, bool *are, struct err *err)
-{
-	if (c->in_turn_of != id) {
-		id_list_release(&c->in_turn);
-		c->in_turn_of = id;
-		if (store_jobs_in_turn_with(c->s, id, &c->in_turn, err))
-			return -1;
-	}
-	*are = c->in_turn.count > 0 &&
-	       bsearch(&other, c->in_turn.items, (size_t)c->in_turn.count, sizeof(other), by_id);
-	return 0;
 }
 
 static int refuse(const struct check *c, const struct job_directory *new,
@@ -150,36 +109,27 @@ static int refuse(const struct check *c, const struct job_directory *new,
 		       job_state_name(other->state), other->path, new->path, id);
 }
 
+/* outer: its directory has the other one in it, or is the same. */
 static int check_pair(struct check *c, const struct job_directory *outer,
 		      const struct job_directory *inner, struct err *err)
 {
 	const struct job_directory *new = is_new(c, inner) ? inner : outer;
 	const struct job_directory *other = new == inner ? outer : inner;
-	bool in_turn;
 
-	if (!is_new(c, new) || are_kept_apart(outer, inner))
+	/* Globs that differ keep apart what the two save. */
+	if (!is_new(c, new) || (outer->glob && (strcmp(outer->path, inner->path) != 0 ||
+				(inner->glob && strcmp(outer->glob, inner->glob) != 0))))
 		return 0;
-	if (are_in_turn(c, new->job_id, other->job_id, &in_turn, err))
-		return -1;
-	return in_turn ? 0 : refuse(c, new, other, err);
-}
-
-static int check_all(struct check *c, struct job_directory_list *all, struct err *err)
-{
-	int rc = 0;
-
-	for (int i = 0; i < all->count; i++) {
-		char *path = shared_checkpoints_path(all->items[i].path);
-
-		free(all->items[i].path);
-		all->items[i].path = path;
+	if (c->in_turn_of != new->job_id) {
+		id_list_release(&c->in_turn);
+		c->in_turn_of = new->job_id;
+		if (store_jobs_in_turn_with(c->s, new->job_id, &c->in_turn, err))
+			return -1;
 	}
-	qsort(all->items, (size_t)all->count, sizeof(*all->items), compare_directories);
-	for (int i = 0; rc == 0 && i < all->count; i++)
-		for (int k = i + 1; rc == 0 && k < all->count &&
-		     is_within(all->items[k].path, all->items[i].path); k++)
-			rc = check_pair(c, &all->items[i], &all->items[k], err);
-	return rc;
+	if (c->in_turn.count > 0 && bsearch(&other->job_id, c->in_turn.items,
+					    (size_t)c->in_turn.count, sizeof(other->job_id), by_id))
+		return 0;
+	return refuse(c, new, other, err);
 }
 
 int shared_checkpoints_check(struct store *s, int64_t first_id, int64_t last_id, struct err *err)
@@ -187,13 +137,28 @@ int shared_checkpoints_check(struct store *s, int64_t first_id, int64_t last_id,
 	struct check c = { .s = s, .first_id = first_id, .last_id = last_id };
 	struct job_directory_list all;
 	bool has_new = false;
-	int rc;
+	int rc = 0;
 
 	if (store_checkpoint_dirs_in_use(s, &all, err))
 		return -1;
 	for (int i = 0; i < all.count; i++)
 		has_new = has_new || is_new(&c, &all.items[i]);
-	rc = has_new && all.count > 1 ? check_all(&c, &all, err) : 0;
+	for (int i = 0; has_new && i < all.count; i++) {
+		char *path = plain_path(all.items[i].path);
+
+		free(all.items[i].path);
+		all.items[i].path = path;
+	}
+	if (has_new)
+		qsort(all.items, (size_t)all.count, sizeof(*all.items), compare_directories);
+	for (int i = 0; rc == 0 && has_new && i < all.count; i++) {
+		size_t n = strlen(all.items[i].path);
+
+		for (int k = i + 1; rc == 0 && k < all.count &&
+		     !strncmp(all.items[k].path, all.items[i].path, n) &&
+		     strchr("/", all.items[k].path[n]); k++)
+			rc = check_pair(&c, &all.items[i], &all.items[k], err);
+	}
 	job_directory_list_release(&all);
 	id_list_release(&c.in_turn);
 	return rc;

@@ -11,6 +11,7 @@
 
 /* --- put the values of parameters into texts --- */
 
+/* The value of the parameter that the piece names; NULL: it names none. */
 static const char *value_of(const struct strings *parameters, const struct piece *piece)
 {
 	for (size_t i = 0; piece->word && i < parameters->count; i++)
@@ -27,36 +28,21 @@ static bool knows_nothing(const char *word, size_t length)
 	return false;
 }
 
-/* True if the piece is put in later. */
-static bool is_for_later(const struct piece *piece,
-			 bool (*knows)(const char *word, size_t length))
-{
-	return piece->word && knows(piece->word, piece->word_length);
-}
-
-/* Adds the collected text, of which nothing is put in later. */
-static void flush(struct text *literal, bool (*knows)(const char *word, size_t length),
-		  struct text *out)
-{
-	braces_escape(literal->data, knows, out);
-	text_release(literal);
-	text_init(literal);
-}
-
 void sweep_put(const char *text, enum sweep_text kind, const struct strings *parameters,
 	       struct text *out)
 {
 	bool (*knows)(const char *, size_t) = kind == SWEEP_TEMPLATE ? template_knows
 		: kind == SWEEP_WITH_JOB ? braces_knows_job : knows_nothing;
 	struct braces b = braces_in(text);
-	struct text literal = TEXT_INIT;
+	struct text literal = TEXT_INIT;	/* in which nothing is put in later */
 	struct piece piece;
 
 	while (braces_next(&b, &piece)) {
 		const char *value = value_of(parameters, &piece);
 
-		if (is_for_later(&piece, knows)) {
-			flush(&literal, knows, out);
+		if (piece.word && knows(piece.word, piece.word_length)) {
+			braces_escape(literal.data, knows, out);
+			text_clear(&literal);
 			text_add_bytes(out, piece.text, piece.length);
 		} else if (value && piece.doubled) {
 			text_add_bytes(&literal, piece.text + 1, piece.length - 2);
@@ -66,7 +52,7 @@ void sweep_put(const char *text, enum sweep_text kind, const struct strings *par
 			text_add_bytes(&literal, piece.text, piece.length);
 		}
 	}
-	flush(&literal, knows, out);
+	braces_escape(literal.data, knows, out);
 	text_release(&literal);
 }
 
@@ -85,11 +71,6 @@ static bool sweep_uses(const char *text, const char *name)
 	return uses;
 }
 
-/* --- the runs --- */
-
-#define LR_MIN 1e-12			/* as option '--lr' has them */
-#define LR_MAX 1e12
-
 /* --- a run --- */
 
 static char *put_values(const char *text, enum sweep_text kind, const struct strings *values)
@@ -102,28 +83,6 @@ static char *put_values(const char *text, enum sweep_text kind, const struct str
 	return text_detach(&out);
 }
 
-static void put_texts(const struct asked *o, const struct strings *values, struct sweep_run *run)
-{
-	struct declaration *d = &run->asked.declared;
-
-	declaration_copy(d, &o->declared);
-	free(d->name);
-	free(d->workload);
-	d->name = put_values(o->declared.name, SWEEP_WITH_JOB, values);
-	d->workload = put_values(o->declared.workload, SWEEP_PLAIN, values);
-	run->asked.checkpoint_dir = run->checkpoint_dir =
-		put_values(o->checkpoint_dir, SWEEP_WITH_JOB, values);
-	run->asked.resume_args = run->resume_args = put_values(o->resume_args, SWEEP_TEMPLATE,
-							       values);
-	for (size_t i = 0; i < o->env.count; i++) {
-		char *text = put_values(o->env.items[i], SWEEP_TEMPLATE, values);
-
-		strings_add(&run->env, text);
-		free(text);
-	}
-	run->asked.env.items = (const char **)(void *)run->env.items;
-}
-
 const char *sweep_run_learning_rate(const struct sweep_run *run)
 {
 	for (size_t i = 0; i < run->parameters.count; i++)
@@ -134,23 +93,39 @@ const char *sweep_run_learning_rate(const struct sweep_run *run)
 
 void sweep_run_init(const struct sweep *s, int i, struct sweep_run *run)
 {
+	const struct asked *o = s->asked;
+	struct declaration *d = &run->asked.declared;
 	struct strings values = { 0 };
 	const char *typed_rate;
+	char *text;
 
-	*run = (struct sweep_run){ .asked = *s->asked };
+	*run = (struct sweep_run){ .asked = *o };
 	axes_values(&s->axes, i, &run->parameters);
 	axes_values(&s->axes, i, &values);
 	strings_addf(&values, "index=%d", i);	/* the second one, where --array gives it */
 	for (char *const *argument = s->argv; *argument; argument++) {
-		char *text = put_values(*argument, SWEEP_TEMPLATE, &values);
-
+		text = put_values(*argument, SWEEP_TEMPLATE, &values);
 		strings_add(&run->argv, text);
 		free(text);
 	}
-	put_texts(s->asked, &values, run);
+	declaration_copy(d, &o->declared);
+	free(d->name);
+	free(d->workload);
+	d->name = put_values(o->declared.name, SWEEP_WITH_JOB, &values);
+	d->workload = put_values(o->declared.workload, SWEEP_PLAIN, &values);
+	run->checkpoint_dir = put_values(o->checkpoint_dir, SWEEP_WITH_JOB, &values);
+	run->asked.checkpoint_dir = run->checkpoint_dir;
+	run->resume_args = put_values(o->resume_args, SWEEP_TEMPLATE, &values);
+	run->asked.resume_args = run->resume_args;
+	for (size_t k = 0; k < o->env.count; k++) {
+		text = put_values(o->env.items[k], SWEEP_TEMPLATE, &values);
+		strings_add(&run->env, text);
+		free(text);
+	}
+	run->asked.env.items = (const char **)(void *)run->env.items;
 	typed_rate = sweep_run_learning_rate(run);
 	if (typed_rate)
-		number_parse(typed_rate, &run->asked.declared.learning_rate);
+		number_parse(typed_rate, &d->learning_rate);
 	strings_release(&values);
 }
 
@@ -166,6 +141,16 @@ void sweep_run_release(struct sweep_run *run)
 }
 
 /* --- what is wrong with a sweep --- */
+
+int sweep_check_learning_rate(const struct command *by, const char *value, struct err *err)
+{
+	double rate;
+
+	if (number_parse(value, &rate) || !(rate >= 1e-12 && rate <= 1e12))	/* as of --lr */
+		return usage_error(by, err, "parameter 'lr': '%.60s' is not a number from 1e-12 to "
+				   "1e+12", value);
+	return 0;
+}
 
 static bool is_used(const struct sweep *s, const char *name)
 {
@@ -186,52 +171,24 @@ static bool is_used(const struct sweep *s, const char *name)
 	return false;
 }
 
-static int check_used(const struct sweep *s, const char *name, struct err *err)
+/* Checks the parameter of a column. An index need not be used in a text, since a program may read
+ * POLLUX_INDEX. */
+static int check_parameter(const struct sweep *s, const struct axis *axis, size_t column,
+			   struct err *err)
 {
-	if (is_used(s, name))
+	const char *name = axis->names.items[column];
+
+	if (strcmp(name, "index") != 0 && !is_used(s, name))
+		return usage_error(s->by, err, "parameter '%s' is used nowhere: put {%s} into the "
+				   "command, or --env %s={%s}", name, name, name, name);
+	if (strcmp(name, "lr") != 0)
 		return 0;
-	return usage_error(s->by, err, "parameter '%s' is used nowhere: put {%s} into the command, "
-			   "or --env %s={%s}", name, name, name, name);
-}
-
-int sweep_check_learning_rate(const struct command *by, const char *value, struct err *err)
-{
-	double rate;
-
-	if (number_parse(value, &rate) || !(rate >= LR_MIN && rate <= LR_MAX))
-		return usage_error(by, err, "parameter 'lr': '%.60s' is not a number from 1e-12 to "
-				   "1e+12", value);
-	return 0;
-}
-
-static int check_learning_rates(const struct sweep *s, const struct axis *axis, size_t column,
-				struct err *err)
-{
 	if (!isnan(s->asked->declared.learning_rate))
 		return usage_error(s->by, err, "give one of --lr and parameter 'lr'");
-	for (int i = 0; i < axis->n; i++) {
-		const char *value = axis->values.items[(size_t)i * axis->names.count + column];
-
-		if (sweep_check_learning_rate(s->by, value, err))
+	for (int i = 0; i < axis->n; i++)
+		if (sweep_check_learning_rate(s->by, axis->values.items[(size_t)i *
+					      axis->names.count + column], err))
 			return -1;
-	}
-	return 0;
-}
-
-static int check_parameters(const struct sweep *s, struct err *err)
-{
-	for (int a = 0; a < s->axes.count; a++)
-		for (size_t i = 0; i < s->axes.items[a].names.count; i++) {
-			const char *name = s->axes.items[a].names.items[i];
-
-			/* An index need not be used in a text, since a program may read
-			 * POLLUX_INDEX. */
-			if (strcmp(name, "index") != 0 && check_used(s, name, err))
-				return -1;
-			if (!strcmp(name, "lr") &&
-			    check_learning_rates(s, &s->axes.items[a], i, err))
-				return -1;
-		}
 	return 0;
 }
 
@@ -242,7 +199,10 @@ int sweep_init(struct sweep *s, const struct command *by, const struct asked *as
 
 	*s = (struct sweep){ .by = by, .asked = asked, .argv = argv };
 	rc = axes_parse(by, o, &s->axes, err);
-	return rc ? rc : check_parameters(s, err);
+	for (int a = 0; rc == 0 && a < s->axes.count; a++)
+		for (size_t i = 0; rc == 0 && i < s->axes.items[a].names.count; i++)
+			rc = check_parameter(s, &s->axes.items[a], i, err);
+	return rc;
 }
 
 void sweep_release(struct sweep *s)
@@ -260,15 +220,6 @@ void sweep_varied(const struct sweep *s, struct strings *out)
 
 #define NAME_BYTES 80	/* size of a name that is made of parameters */
 
-static void add_printable(struct text *t, const char *s)
-{
-	for (size_t n; *s; s += n ? n : 1) {
-		n = utf8_length(s);
-		if (n && !utf8_is_control(s, n))
-			text_add_bytes(t, s, n);
-	}
-}
-
 /* A value may be any text: a long name is cut, and control characters are left out. */
 char *sweep_run_name(const char *of_group, const struct strings *parameters)
 {
@@ -277,7 +228,13 @@ char *sweep_run_name(const char *of_group, const struct strings *parameters)
 	text_add(&name, of_group);
 	for (size_t i = 0; i < parameters->count; i++) {
 		text_add(&name, " ");
-		add_printable(&name, parameters->items[i]);
+		for (const char *s = parameters->items[i]; *s;) {
+			size_t n = utf8_length(s);
+
+			if (n && !utf8_is_control(s, n))
+				text_add_bytes(&name, s, n);
+			s += n ? n : 1;
+		}
 	}
 	name.data[utf8_clip(name.data, name.length < NAME_BYTES ? name.length : NAME_BYTES)] = '\0';
 	return text_detach(&name);

@@ -1,6 +1,7 @@
 /* sweep_axes.c - lists, ranges and grids of parameters. */
 #include "pollux/submission.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,12 +22,12 @@ bool sweep_is_asked(const struct sweep_asked *o)
 
 bool axis_name_is_valid(const char *name)
 {
-	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
-	size_t first = strspn(name, letters), length = strlen(name);
+	static const char letters[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
+	size_t length = strlen(name);
 
-	return first > 0 && length <= NAME_MAX_BYTES &&
-	       first + strspn(name + first, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
-			      "0123456789") == length;
+	return length > 0 && !isdigit((unsigned char)*name) && length <= NAME_MAX_BYTES &&
+	       strspn(name, letters) == length;
 }
 
 static struct axis *add_axis(struct axes *axes, const char *how)
@@ -44,19 +45,7 @@ static void add_value(struct axis *axis, const char *value)
 
 /* --- A:B[:STEP] and log:A:B:N --- */
 
-/* Splits a text at its colons into at most 4 parts. Returns their number; 5: there are more. */
-static int split_colons(char *text, char *parts[4])
-{
-	char *part;
-	int n = 0;
-
-	while ((part = strsep(&text, ":"))) {
-		if (n == 4)
-			return 5;
-		parts[n++] = part;
-	}
-	return n;
-}
+enum { NO_RANGE = 1 };		/* the text is a list; -1 is an error */
 
 #define DECIMALS_MAX 17		/* a double has no more */
 
@@ -69,16 +58,28 @@ static int decimals_of(const char *text)
 	return strpbrk(text, "eE") ? -1 : n < DECIMALS_MAX ? (int)n : DECIMALS_MAX;
 }
 
+/* digits: behind the point; -1: as many as needed */
+static void add_number(struct axis *axis, double x, int digits)
+{
+	struct text value = TEXT_INIT;
+
+	if (digits < 0)
+		text_addf(&value, "%.12g", x);
+	else
+		text_addf(&value, "%.*f", digits, x);
+	add_value(axis, value.data);
+	text_release(&value);
+}
+
 static int add_range(const struct command *by, struct axis *axis, char *const *parts, int n,
 		     struct err *err)
 {
-	double from, to, step = 1, count;
+	double from = 0, to = 0, step = 1, count;
 	int digits = decimals_of(parts[0]), more = n == 3 ? decimals_of(parts[2]) : 0;
 
-	number_parse(parts[0], &from);
-	number_parse(parts[1], &to);
-	if (n == 3)
-		number_parse(parts[2], &step);
+	if (number_parse(parts[0], &from) || number_parse(parts[1], &to) ||
+	    (n == 3 && number_parse(parts[2], &step)))
+		return NO_RANGE;
 	count = fabs(step) > 0 ? floor((to - from) / step + 1e-9) + 1 : 0;
 	if (!(count >= 1) || !isfinite(count))
 		return usage_error(by, err, "option '--param': no values from %s to %s by steps of "
@@ -89,19 +90,10 @@ static int add_range(const struct command *by, struct axis *axis, char *const *p
 	if (count > SWEEP_RUNS_MAX)
 		return usage_error(by, err, "option '--param': more than 100,000 values from %s to "
 				   "%s", parts[0], parts[1]);
-	for (int i = 0; i < (int)count; i++) {
-		double at = from + i * step;
-		struct text value = TEXT_INIT;
-
-		if (fabs(at) < fabs(step) * 1e-9)
-			at = 0;		/* not "-0.0" */
-		if (digits < 0 || more < 0)
-			text_addf(&value, "%.12g", at);
-		else
-			text_addf(&value, "%.*f", digits > more ? digits : more, at);
-		add_value(axis, value.data);
-		text_release(&value);
-	}
+	digits = digits < 0 || more < 0 ? -1 : digits > more ? digits : more;
+	for (int i = 0; i < (int)count; i++)
+		add_number(axis, fabs(from + i * step) < fabs(step) * 1e-9 ? 0 : from + i * step,
+			   digits);	/* 0, not "-0.0" */
 	return 0;
 }
 
@@ -126,31 +118,6 @@ static int add_logarithmic(const struct command *by, struct axis *axis, char *co
 		add_value(axis, value);
 	}
 	return 0;
-}
-
-static bool are_numbers(char *const *parts, int n)
-{
-	double ignored;
-
-	for (int i = 0; i < n; i++)
-		if (number_parse(parts[i], &ignored))
-			return false;
-	return true;
-}
-
-/* 1: the text is a range, and its values were added; 0: it is none; -1. */
-static int add_if_range(const struct command *by, struct axis *axis, const char *text,
-			struct err *err)
-{
-	char *copy = xstrdup(text), *parts[4];
-	int n = split_colons(copy, parts), rc = 0;
-
-	if (n == 4 && !strcmp(parts[0], "log"))
-		rc = add_logarithmic(by, axis, parts, err) ? -1 : 1;
-	else if ((n == 2 || n == 3) && are_numbers(parts, n))
-		rc = add_range(by, axis, parts, n, err) ? -1 : 1;
-	free(copy);
-	return rc;
 }
 
 /* --- lists --- */
@@ -178,23 +145,32 @@ static int check_values(const struct command *by, const struct axis *axis, const
 	return rc;
 }
 
-static int add_list(const struct command *by, struct axis *axis, const char *text, struct err *err)
+/* Adds the values of a range, or those of a list with commas. */
+static int add_values(const struct command *by, struct axis *axis, struct err *err)
 {
-	for (const char *p = text;; p++) {
-		size_t length = strcspn(p, ",");
-		char *value = xasprintf("%.*s", (int)length, p);
+	char *copy = xstrdup(axis->how), *rest = copy, *parts[5], *part;
+	int n = 0, rc = NO_RANGE;
 
-		if (length > 0)
-			add_value(axis, value);
-		free(value);
-		if (length == 0)
-			return usage_error(by, err, "option '--param': '%.60s' has an empty value "
-					   "in its list (--params takes those)",
-					   axis->names.items[0]);
-		p += length;
-		if (!*p)
-			return 0;
+	while (n < 5 && (part = strsep(&rest, ":")))
+		parts[n++] = part;
+	if (n == 4 && !strcmp(parts[0], "log"))
+		rc = add_logarithmic(by, axis, parts, err);
+	else if (n == 2 || n == 3)
+		rc = add_range(by, axis, parts, n, err);
+	free(copy);
+	if (rc != NO_RANGE)
+		return rc;
+	rest = copy = xstrdup(axis->how);
+	for (rc = 0; rc == 0 && (part = strsep(&rest, ","));) {
+		if (*part)
+			add_value(axis, part);
+		else
+			rc = usage_error(by, err, "option '--param': '%.60s' has an empty value "
+					 "in its list (--params takes those)",
+					 axis->names.items[0]);
 	}
+	free(copy);
+	return rc;
 }
 
 static int parse_param(const struct command *by, struct axes *axes, const char *text,
@@ -204,7 +180,6 @@ static int parse_param(const struct command *by, struct axes *axes, const char *
 	char *name = xasprintf("%.*s", (int)length, text);
 	bool valid = text[length] && axis_name_is_valid(name);
 	struct axis *axis = valid ? add_axis(axes, text + length + 1) : NULL;
-	int rc;
 
 	if (axis)
 		strings_add(&axis->names, name);
@@ -212,37 +187,29 @@ static int parse_param(const struct command *by, struct axes *axes, const char *
 	if (!axis)
 		return usage_error(by, err, "option '--param' wants NAME=VALUES (a name has "
 				   "letters, digits and '_'), not '%.60s'", text);
-	rc = add_if_range(by, axis, axis->how, err);
-	if (rc == 0)
-		rc = add_list(by, axis, axis->how, err);
-	return rc < 0 ? -1 : check_values(by, axis, "--param", err);
+	return add_values(by, axis, err) || check_values(by, axis, "--param", err) ? -1 : 0;
 }
 
 /* --- --array --- */
-
-static int array_error(const struct command *by, const char *text, struct err *err)
-{
-	return usage_error(by, err, "option '--array' wants numbers such as 0-19, 0-19:2 or 1,3,7, "
-			   "not '%.60s'%s", text,
-			   strchr(text, '%') ? " (--max-running limits how many run)" : "");
-}
 
 /* "3", "0-19" or "0-19:2" */
 static int add_indexes(const struct command *by, struct axis *axis, char *word, struct err *err)
 {
 	char *colon = strchr(word, ':'), *dash = strchr(word, '-');
 	int64_t from, to = -1, step = 1;
+	int rc;
 
 	if (colon)
 		*colon++ = '\0';
 	if (dash)
 		*dash++ = '\0';
-	if (number_parse_int(word, &from) || from < 0 || from > 1000000000 || (colon && !dash) ||
-	    (dash && number_parse_int(dash, &to)) || (colon && number_parse_int(colon, &step)))
-		return array_error(by, axis->how, err);
-	to = dash ? to : from;
-	if (to < from || to > 1000000000 || step < 1)
-		return array_error(by, axis->how, err);
+	rc = number_parse_int(word, &from) || from < 0 || from > 1000000000 || (colon && !dash) ||
+	     (dash && number_parse_int(dash, &to)) || (colon && number_parse_int(colon, &step));
+	to = dash || rc ? to : from;
+	if (rc || to < from || to > 1000000000 || step < 1)
+		return usage_error(by, err, "option '--array' wants numbers such as 0-19, 0-19:2 "
+				   "or 1,3,7, not '%.60s'%s", axis->how, strchr(axis->how, '%')
+				   ? " (--max-running limits how many run)" : "");
 	if ((to - from) / step >= SWEEP_RUNS_MAX)
 		return usage_error(by, err, "option '--array': more than 100,000 numbers");
 	for (; from <= to; from += step) {
@@ -258,69 +225,50 @@ static int parse_array(const struct command *by, struct axes *axes, const char *
 		       struct err *err)
 {
 	struct axis *axis = add_axis(axes, text);
+	char *copy = xstrdup(text), *rest = copy, *word;
 	int rc = 0;
 
 	strings_add(&axis->names, INDEX);
-	for (const char *p = text; rc == 0; p++) {
-		size_t length = strcspn(p, ",");
-		char *word = xasprintf("%.*s", (int)length, p);
-
+	while (rc == 0 && (word = strsep(&rest, ",")))
 		rc = add_indexes(by, axis, word, err);
-		free(word);
-		p += length;
-		if (!*p)
-			break;
-	}
+	free(copy);
 	return rc ? -1 : check_values(by, axis, "--array", err);
 }
 
 /* --- all of them --- */
 
-/* Checks the name of a parameter. "lr" is the only word of pollux that may be one: it sets --lr of
- * the run. */
-static int check_name(const struct command *by, const char *name, bool is_array, struct err *err)
-{
-	if (template_knows(name, strlen(name)) && strcmp(name, "lr") != 0)
-		return usage_error(by, err, "'%s' cannot be a parameter: pollux itself puts {%s} "
-				   "in", name, name);
-	if (!strcmp(name, INDEX) && !is_array)
-		return usage_error(by, err, "'index' cannot be a parameter: --array gives its "
-				   "values");
-	return 0;
-}
-
-static int check_names(const struct command *by, const struct axes *axes, bool has_array,
-		       struct err *err)
+/* Checks the names, and counts the runs. "lr" is the only word of pollux that may be a parameter:
+ * it sets --lr of the run. */
+static int check_axes(const struct command *by, struct axes *axes, bool has_array, struct err *err)
 {
 	struct strings all = { 0 };
+	int64_t runs = 1;
 	int rc = 0;
 
-	for (int a = 0; a < axes->count && rc == 0; a++)
-		for (size_t i = 0; i < axes->items[a].names.count && rc == 0; i++) {
-			const char *name = axes->items[a].names.items[i];
+	for (int a = 0; a < axes->count; a++)
+		for (size_t i = 0; i < axes->items[a].names.count; i++)
+			strings_add(&all, axes->items[a].names.items[i]);
+	for (size_t i = 0; i < all.count && rc == 0; i++) {
+		const char *name = all.items[i];
 
-			rc = check_name(by, name, has_array && a == axes->count - 1, err);
-			for (size_t k = 0; k < all.count && rc == 0; k++)
-				if (!strcmp(all.items[k], name))
-					rc = usage_error(by, err, "parameter '%s' is given twice",
-							 name);
-			strings_add(&all, name);
-		}
+		if (template_knows(name, strlen(name)) && strcmp(name, "lr") != 0)
+			rc = usage_error(by, err, "'%s' cannot be a parameter: pollux itself puts "
+					 "{%s} in", name, name);
+		else if (!strcmp(name, INDEX) && !(has_array && i == all.count - 1))
+			rc = usage_error(by, err, "'index' cannot be a parameter: --array gives "
+					 "its values");
+		for (size_t k = 0; k < i && rc == 0; k++)
+			if (!strcmp(all.items[k], name))
+				rc = usage_error(by, err, "parameter '%s' is given twice", name);
+	}
 	strings_release(&all);
-	return rc;
-}
-
-static int count_runs(const struct command *by, struct axes *axes, struct err *err)
-{
-	int64_t runs = 1;
-
-	for (int i = 0; i < axes->count; i++) {
+	for (int i = 0; i < axes->count && rc == 0; i++) {
 		runs *= axes->items[i].n;
 		if (runs > SWEEP_RUNS_MAX)
-			return usage_error(by, err, "the parameters make more than 100,000 runs");
+			rc = usage_error(by, err, "the parameters make more than 100,000 runs");
 	}
 	axes->runs = (int)runs;
-	return 0;
+	return rc;
 }
 
 int axes_parse(const struct command *by, const struct sweep_asked *o, struct axes *axes,
@@ -334,7 +282,7 @@ int axes_parse(const struct command *by, const struct sweep_asked *o, struct axe
 			return -1;
 	if (o->array && parse_array(by, axes, o->array, err))
 		return -1;
-	return check_names(by, axes, o->array != NULL, err) || count_runs(by, axes, err) ? -1 : 0;
+	return check_axes(by, axes, o->array != NULL, err);
 }
 
 void axes_release(struct axes *axes)

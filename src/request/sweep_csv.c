@@ -34,9 +34,18 @@ static void skip_line_end(struct reader *r)
 	r->line++;
 }
 
-/* Reads a field in quotes, which may have commas, newlines and doubled quotes. */
-static int read_quoted(struct reader *r, struct text *field)
+/* Reads a field. One in quotes may have commas, newlines and doubled quotes. */
+static int read_field(struct reader *r, struct text *field)
 {
+	if (r->p == r->end || *r->p != '"') {
+		for (; !at_line_end(r) && *r->p != ','; r->p++) {
+			if (*r->p == '"')
+				return set_row_error(r, "a quote within a field that does not "
+						     "begin with it");
+			text_add_bytes(field, r->p, 1);
+		}
+		return 0;
+	}
 	for (r->p++; r->p < r->end; r->p++) {
 		if (*r->p == '"' && (r->p + 1 == r->end || r->p[1] != '"')) {
 			r->p++;
@@ -48,17 +57,6 @@ static int read_quoted(struct reader *r, struct text *field)
 		text_add_bytes(field, r->p, 1);
 	}
 	return set_row_error(r, "a quoted field does not end");
-}
-
-static int read_plain(struct reader *r, struct text *field)
-{
-	for (; !at_line_end(r) && *r->p != ','; r->p++) {
-		if (*r->p == '"')
-			return set_row_error(r,
-					     "a quote within a field that does not begin with it");
-		text_add_bytes(field, r->p, 1);
-	}
-	return 0;
 }
 
 /* Appends the fields of a row. Lines with nothing in them are skipped. 1: a row was read; 0: the
@@ -75,8 +73,7 @@ static int read_row(struct reader *r, struct strings *fields)
 		return 0;
 	for (;;) {
 		text_clear(&field);
-		rc = *r->p == '"' && r->p < r->end ? read_quoted(r, &field)
-						   : read_plain(r, &field);
+		rc = read_field(r, &field);
 		if (rc)
 			break;
 		strings_add(fields, field.data);
@@ -90,7 +87,7 @@ static int read_row(struct reader *r, struct strings *fields)
 	return rc ? -1 : 1;
 }
 
-static int read_header(struct reader *r, struct axis *axis)
+static int read_rows(struct reader *r, struct axis *axis)
 {
 	int rc = read_row(r, &axis->names);
 
@@ -101,20 +98,12 @@ static int read_header(struct reader *r, struct axis *axis)
 			return err_set(r->err, EX_DATAERR, "%s:%d: '%.60s' in the header is no "
 				       "name of a parameter (letters, digits and '_')", r->path,
 				       r->row_line, axis->names.items[i]);
-	return rc ? 0 : set_row_error(r, "no header");
-}
+	if (rc == 0)
+		return set_row_error(r, "no header");
+	for (size_t before = 0; (rc = read_row(r, &axis->values)) > 0;
+	     before = axis->values.count) {
+		size_t has = axis->values.count - before;
 
-static int read_rows(struct reader *r, struct axis *axis)
-{
-	int rc;
-
-	for (;;) {
-		size_t before = axis->values.count, has;
-
-		rc = read_row(r, &axis->values);
-		if (rc <= 0)
-			break;
-		has = axis->values.count - before;
 		if (has != axis->names.count)
 			return err_set(r->err, EX_DATAERR, "%s:%d: %zu field%s, but the header has "
 				       "%zu", r->path, r->row_line, has, plural((long long)has),
@@ -127,47 +116,33 @@ static int read_rows(struct reader *r, struct axis *axis)
 	return rc;
 }
 
-static int read_content(FILE *file, const char *path, struct text *content, struct err *err)
-{
-	char piece[16384];
-	size_t n;
-
-	while ((n = fread(piece, 1, sizeof(piece), file)) > 0) {
-		text_add_bytes(content, piece, n);
-		if (content->length > FILE_MAX_BYTES)
-			return err_set(err, EX_DATAERR, "'%s' has more than 64 MiB", path);
-	}
-	if (ferror(file))
-		return err_set(err, EX_NOINPUT, "cannot read '%s': %s", path, strerror(errno));
-	if (memchr(content->data, '\0', content->length))
-		return err_set(err, EX_DATAERR, "'%s' has NUL bytes: it is no text", path);
-	return 0;
-}
-
-static int parse_content(const char *path, const struct text *content, struct axis *axis,
-			 struct err *err)
-{
-	static const char mark[] = "\xef\xbb\xbf";	/* some programs begin UTF-8 with it */
-	size_t skip = text_starts_with(content->data, mark) ? strlen(mark) : 0;
-	struct reader r = {
-		path, content->data + skip, content->data + content->length, 1, 1, err,
-	};
-
-	return read_header(&r, axis) || read_rows(&r, axis) ? -1 : 0;
-}
-
 int axis_from_file(struct axis *axis, const char *path, struct err *err)
 {
+	static const char mark[] = "\xef\xbb\xbf";	/* some programs begin UTF-8 with it */
 	bool is_input = !strcmp(path, "-");
 	FILE *file = is_input ? stdin : file_open_input_stream(path);
+	struct reader r = { .path = is_input ? "standard input" : path, .line = 1, .row_line = 1,
+			    .err = err };
 	struct text content = TEXT_INIT;
+	char piece[16384];
 	int rc;
 
 	axis->how = path;
 	if (!file)
 		return err_set(err, EX_NOINPUT, "cannot read '%s': %s", path, strerror(errno));
-	rc = read_content(file, is_input ? "standard input" : path, &content, err);
-	rc = rc ? rc : parse_content(is_input ? "standard input" : path, &content, axis, err);
+	for (size_t n; content.length <= FILE_MAX_BYTES &&
+	     (n = fread(piece, 1, sizeof(piece), file)) > 0;)
+		text_add_bytes(&content, piece, n);
+	r.p = content.data + (text_starts_with(content.data, mark) ? strlen(mark) : 0);
+	r.end = content.data + content.length;
+	if (content.length > FILE_MAX_BYTES)
+		rc = err_set(err, EX_DATAERR, "'%s' has more than 64 MiB", r.path);
+	else if (ferror(file))
+		rc = err_set(err, EX_NOINPUT, "cannot read '%s': %s", r.path, strerror(errno));
+	else if (memchr(content.data, '\0', content.length))
+		rc = err_set(err, EX_DATAERR, "'%s' has NUL bytes: it is no text", r.path);
+	else
+		rc = read_rows(&r, axis);
 	if (!is_input)
 		fclose(file);
 	text_release(&content);

@@ -9,48 +9,6 @@
 #include "pollux/text.h"
 #include "request.h"
 
-static const char *type_words(enum option_type type)
-{
-	switch (type) {
-	case OPTION_INT: return "a whole number";
-	case OPTION_NUMBER: return "a number";
-	case OPTION_DURATION: return "a time (such as 90s, 1.5m, 2h or 1d)";
-	case OPTION_RANGE: return "a whole number, or two as smaller:larger,";
-	case OPTION_FLAG:
-	case OPTION_AMOUNT:
-	case OPTION_SIZE:
-	case OPTION_CHOICE:
-	case OPTION_WORDS:
-	case OPTION_CHOICES:
-	case OPTION_PICTURE:
-	case OPTION_SIGNAL:
-	case OPTION_WHEN:
-	case OPTION_DECLARED:
-	case OPTION_TEXT:
-	case OPTION_LIST: break;
-	}
-	return "a value that is not empty";
-}
-
-/* Adds what a value has to be: "a whole number from 1 to 64". Bounds are written with at most 15
- * digits, since 17 would show 0.1 as 0.10000000000000001. */
-static void describe_value(struct text *t, const struct option_spec *spec)
-{
-	const char *unit = spec->type == OPTION_DURATION ? " seconds" : "";
-	bool low = spec->min > -HUGE_VAL, high = spec->max < HUGE_VAL;
-
-	text_add(t, type_words(spec->type));
-	if (!is_bounded(spec) || spec->type == OPTION_TEXT || spec->type == OPTION_LIST ||
-	    spec->type == OPTION_AMOUNT || spec->type == OPTION_SIZE)
-		return;
-	if (low && high)
-		text_addf(t, " from %.15g to %.15g%s", spec->min, spec->max, unit);
-	else if (low)
-		text_addf(t, " of at least %.15g%s", spec->min, unit);
-	else if (high)
-		text_addf(t, " of at most %.15g%s", spec->max, unit);
-}
-
 /* Values may be megabytes long; a message shows the first 60 characters. */
 void add_clipped(struct text *t, const char *value)
 {
@@ -61,42 +19,64 @@ void add_clipped(struct text *t, const char *value)
 }
 
 /* "adascale, sqrt, linear or none" */
-static void add_choices(struct text *t, const char *const *choices)
+static void add_choices(struct text *t, const char *const *choices, const char *last)
 {
 	for (; *choices; choices++)
-		text_addf(t, "%s%s", *choices, !choices[1] ? "" : choices[2] ? ", " : " or ");
+		text_addf(t, "%s%s", *choices, !choices[1] ? "" : choices[2] ? ", " : last);
 }
 
-/* "any of batch and resume, with commas between" */
-static void add_words(struct text *t, const char *const *choices)
+/* Adds what a value of this option has to be: "a whole number from 1 to 64". Bounds are written
+ * with at most 15 digits, since 17 would show 0.1 as 0.10000000000000001. */
+static void describe_value(struct text *t, const struct option_spec *spec)
 {
-	text_add(t, "any of ");
-	for (; *choices; choices++)
-		text_addf(t, "%s%s", *choices, !choices[1] ? "" : choices[2] ? ", " : " and ");
-	text_add(t, ", with commas between");
+	const char *unit = spec->type == OPTION_DURATION ? " seconds" : "";
+	bool low = spec->min > -HUGE_VAL, high = spec->max < HUGE_VAL;
+
+	switch (spec->type) {
+	case OPTION_INT: text_add(t, "a whole number"); break;
+	case OPTION_NUMBER: text_add(t, "a number"); break;
+	case OPTION_DURATION: text_add(t, "a time (such as 90s, 1.5m, 2h or 1d)"); break;
+	case OPTION_RANGE: text_add(t, "a whole number, or two as smaller:larger,"); break;
+	case OPTION_FLAG: case OPTION_AMOUNT: case OPTION_SIZE: case OPTION_CHOICE:
+	case OPTION_WORDS: case OPTION_CHOICES: case OPTION_PICTURE: case OPTION_SIGNAL:
+	case OPTION_WHEN: case OPTION_DECLARED: case OPTION_TEXT: case OPTION_LIST:
+		text_add(t, "a value that is not empty");
+		return;
+	}
+	if (!is_bounded(spec))
+		return;
+	if (low && high)
+		text_addf(t, " from %.15g to %.15g%s", spec->min, spec->max, unit);
+	else if (low)
+		text_addf(t, " of at least %.15g%s", spec->min, unit);
+	else if (high)
+		text_addf(t, " of at most %.15g%s", spec->max, unit);
 }
 
 /* Adds what a value of this option has to be. Returns false for types that describe_value knows. */
 static bool describe_word(struct text *t, const struct option_spec *spec)
 {
-	if (spec->type == OPTION_CHOICE)
-		add_choices(t, spec->choices);
-	else if (spec->type == OPTION_WORDS || spec->type == OPTION_CHOICES)
-		add_words(t, spec->choices);
-	else if (spec->type == OPTION_PICTURE)
+	if (spec->type == OPTION_CHOICE) {
+		add_choices(t, spec->choices, " or ");
+	} else if (spec->type == OPTION_WORDS) {
+		text_add(t, "any of ");
+		add_choices(t, spec->choices, " and ");
+		text_add(t, ", with commas between");
+	} else if (spec->type == OPTION_PICTURE) {
 		text_add(t, "a file that ends in .svg or .png");
-	else if (spec->type == OPTION_WHEN)
+	} else if (spec->type == OPTION_WHEN) {
 		text_add(t, "a time to come, such as 22:00, +2h or '2026-12-01 22:00'");
-	else if (spec->type == OPTION_SIGNAL)
+	} else if (spec->type == OPTION_SIGNAL) {
 		text_add(t, "a signal that a program can catch, such as TERM, INT or USR1");
-	else if (spec->type == OPTION_AMOUNT)
+	} else if (spec->type == OPTION_AMOUNT) {
 		text_addf(t, "a number from %.0f to %.0fG, such as 124M", spec->min,
 			  spec->max / 1e9);
-	else if (spec->type == OPTION_SIZE)
+	} else if (spec->type == OPTION_SIZE) {
 		text_addf(t, "an amount from %.0fM to %.0fT, such as 512M", spec->min / 0x1p20,
 			  spec->max / 0x1p40);
-	else
+	} else {
 		return false;
+	}
 	return true;
 }
 
@@ -121,25 +101,6 @@ static int wants_word(const struct command *command, const struct option_spec *s
 			   value);
 }
 
-static int wants_number(const struct option_spec *spec, const char *value, struct err *err)
-{
-	struct text what = TEXT_INIT;
-
-	text_addf(&what, "option '--%s%s%s'", spec->name, spec->argument ? " " : "",
-		  spec->argument ? spec->argument : "");
-	if (value && *value) {
-		text_add(&what, ": '");
-		add_clipped(&what, value);
-		text_add(&what, "' is not ");
-	} else {
-		text_add(&what, " needs ");
-	}
-	describe_value(&what, spec);
-	err_set(err, EX_USAGE, "%s", what.data);
-	text_release(&what);
-	return -1;
-}
-
 /* Names the first of several words that is not among the choices. */
 static int unknown_word(const struct command *command, const struct option_spec *spec,
 			const char *value, struct err *err)
@@ -152,15 +113,13 @@ static int unknown_word(const struct command *command, const struct option_spec 
 	while ((word = strsep(&rest, ",")) && is_among(word, spec->choices))
 		;
 	near = suggestion_for(word ? word : "");
-	for (const char *const *choice = spec->choices; *choice; choice++)
+	for (const char *const *choice = spec->choices; *choice; choice++) {
 		suggestion_offer(&near, *choice);
-	if (near.best)
-		text_addf(&known, "did you mean '%s'? ", near.best);
-	text_add(&known, "there are");
-	for (const char *const *choice = spec->choices; *choice; choice++)
 		text_addf(&known, "%s%s", choice == spec->choices ? " " : ", ", *choice);
-	rc = usage_error(command, err, "option '--%s': there is no '%.60s'; %s",
-			 spec->name, word ? word : "", known.data);
+	}
+	rc = usage_error(command, err, "option '--%s': there is no '%.60s'; %s%s%sthere are%s",
+			 spec->name, word ? word : "", near.best ? "did you mean '" : "",
+			 near.best ? near.best : "", near.best ? "'? " : "", known.data);
 	text_release(&known);
 	free(copy);
 	return rc;
@@ -169,15 +128,23 @@ static int unknown_word(const struct command *command, const struct option_spec 
 int wrong_value(const struct command *command, const struct option_spec *spec, const char *value,
 		struct err *err)
 {
-	struct text words = TEXT_INIT;
-	int rc;
+	struct text words = TEXT_INIT, shown = TEXT_INIT;
+	int rc = -1;
 
 	if (value && *value && spec->type == OPTION_CHOICES)
 		return unknown_word(command, spec, value, err);
-	if (value && *value && describe_word(&words, spec))
+	if (value && *value && describe_word(&words, spec)) {
 		rc = wants_word(command, spec, words.data, value, err);
-	else
-		rc = wants_number(spec, value, err);
+	} else {
+		describe_value(&words, spec);
+		if (value && *value)
+			add_clipped(&shown, value);
+		err_set(err, EX_USAGE, "option '--%s%s%s'%s%s%s%s", spec->name,
+			spec->argument ? " " : "", spec->argument ? spec->argument : "",
+			shown.length ? ": '" : "", shown.data,
+			shown.length ? "' is not " : " needs ", words.data);
+	}
+	text_release(&shown);
 	text_release(&words);
 	return rc;
 }

@@ -16,20 +16,20 @@ static void shell(const char *text, const char *want)
 {
 	char name[256];
 
-	snprintf(name, sizeof(name), "launcher_in_shell finds the launcher of: %.200s", text);
+	snprintf(name, sizeof(name), "a text for a shell has the launcher: %.200s", text);
 	for (char *c = name; *c; c++)
 		*c = (char)(*c == '\n' || *c == '#' ? ' ' : *c);
-	is_str(told(launcher_in_shell(text)), want, name);
+	is_str(told(launcher_in_text(text, true)), want, name);
 }
 
 static void code(const char *text, const char *want)
 {
 	char name[256];
 
-	snprintf(name, sizeof(name), "launcher_in_code finds the launcher of: %.200s", text);
+	snprintf(name, sizeof(name), "code in another language has the launcher: %.200s", text);
 	for (char *c = name; *c; c++)
 		*c = (char)(*c == '\n' || *c == '#' ? ' ' : *c);
-	is_str(told(launcher_in_code(text)), want, name);
+	is_str(told(launcher_in_text(text, false)), want, name);
 }
 
 static void test_shell(void)
