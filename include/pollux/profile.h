@@ -19,12 +19,16 @@
 #include <stdbool.h>
 
 #include "pollux/config.h"
+#include "pollux/device.h"
 #include "pollux/err.h"
 #include "pollux/experiment.h"
+#include "pollux/freeze.h"
 #include "pollux/job.h"
+#include "pollux/measure.h"
 #include "pollux/paths.h"
 #include "pollux/step_stats.h"
 #include "pollux/store.h"
+#include "pollux/text.h"
 
 #define PROFILE_BUDGET_S 60.0
 #define PROFILE_POINTS 12	/* points to share the budget, if launches leave time for them */
@@ -69,5 +73,85 @@ struct profile_end {
  * failed or reported no step times. job->id is 0 if no job was added. */
 int profile_run(struct store *store, struct job *job, const struct job_command *command,
 		const struct profile_settings *settings, struct profile_end *end, struct err *err);
+
+/* --- devices that are measured themselves --- */
+
+/* Measures one device of each kind, and keeps the measurements in the store.
+ *
+ *	struct profile_kinds_settings settings = { .session = &session, .config = &c };
+ *	struct devices_profile profile;
+ *	if (profile_kinds(&settings, &profile, err) == 0) devices_profile_print(&profile, &out);
+ *	devices_profile_release(&profile);
+ *
+ * A device is measured under its lock, as a supervisor takes the lock, and only when nothing holds
+ * the device or is about to: no job is disturbed. A pass may assign the device meanwhile; the run's
+ * supervisor then waits for the lock. */
+
+struct profile_kinds_settings {
+	struct session *session;
+	const struct config *config;
+	bool quick;
+	const char *device;		/* measure this device alone; NULL: one of each kind */
+	/* Called before each measurement, which takes seconds to minutes. exchanges: between the
+	 * device and the others of its kind. */
+	void (*progress)(const struct device *device, bool exchanges);
+};
+
+/* A kind of device, measured on one device; exchanges are measured between several. */
+struct profiled_kind {
+	const struct device *device;	/* in the profile's list of devices */
+	struct measure_result result;
+};
+
+struct devices_profile {
+	struct device_list devices;
+	struct profiled_kind *kinds;	/* owned */
+	int n_kinds;
+	struct strings left_out;	/* lines: which devices were not measured, and why */
+	double time_s;			/* wall clock: when the profile began */
+	bool quick;
+};
+
+/* -1: nothing was measured, or a measurement could not be kept. The profile is to be released in
+ * any case. */
+int profile_kinds(const struct profile_kinds_settings *settings, struct devices_profile *profile,
+		  struct err *err);
+void devices_profile_release(struct devices_profile *profile);
+
+/* --- GPUs whose memory can be moved --- */
+
+/* pollux devices --self-test: whether each GPU's memory can be moved to the host's
+ * and back, tried out and kept in the store. No job is frozen on a device that has not passed with
+ * the driver that runs now.
+ *
+ *	struct self_test t;
+ *	if (self_test_run(&settings, &t, err) == 0) ... t.items[i].passed ...
+ *	self_test_release(&t); */
+
+struct self_test_settings {
+	struct session *session;
+	const struct config *config;
+	/* called before each test, which takes seconds; NULL: nobody wants to know */
+	void (*progress)(const struct device *device);
+};
+
+struct self_tested {
+	const struct device *device;	/* in the list of devices */
+	bool passed;
+	struct freeze_test test;	/* if passed */
+	struct err why;			/* if not */
+};
+
+struct self_test {
+	struct device_list devices;
+	struct self_tested *items;	/* owned */
+	int n;
+	char driver[80];
+};
+
+/* Tests each device whose memory could be moved. -1: there is none (EX_UNAVAILABLE), or a result
+ * could not be kept. *t is to be released in any case. */
+int self_test_run(const struct self_test_settings *settings, struct self_test *t, struct err *err);
+void self_test_release(struct self_test *t);
 
 #endif

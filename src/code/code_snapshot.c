@@ -15,6 +15,7 @@
 #include "pollux/file.h"
 #include "pollux/lock.h"
 #include "pollux/mem.h"
+#include "pollux/paths.h"
 #include "snapshot_links.h"
 
 #define MARK ".pollux"
@@ -33,10 +34,17 @@ struct making {
 	char id[CODE_ID_SIZE];			/* the commit */
 };
 
+/* The id that git printed. */
+static void take_id(struct text *out, char *id)
+{
+	snprintf(id, CODE_ID_SIZE, "%.*s", (int)strcspn(out->data, "\n"), out->data);
+	text_clear(out);
+}
+
 static int make_directory(const struct paths *paths, struct making *m, struct code_snapshot *s,
 			  struct err *err)
 {
-	const char *name = strrchr(m->repository.top, '/');
+	const char *name = path_name(m->repository.top);
 	char *all = xasprintf("%s/snapshots", paths->dir);
 	int rc = paths_create(paths, err) || paths_make_directory(all, err) ? -1 : 0;
 
@@ -51,7 +59,7 @@ static int make_directory(const struct paths *paths, struct making *m, struct co
 		return -1;
 	m->mark = xasprintf("%s/" MARK, m->outer);
 	m->index = xasprintf("%s/.index", m->outer);
-	s->dir = xasprintf("%s/%s", m->outer, name && name[1] ? name + 1 : "root");
+	s->dir = xasprintf("%s/%s", m->outer, *name ? name : "root");
 	s->lock = lock_take(m->mark, err);
 	if (s->lock == LOCK_HELD)
 		return err_set(err, EX_TEMPFAIL, "'%s' is locked", m->mark);
@@ -78,41 +86,22 @@ static int add_sources(struct making *m, struct err *err)
 	return rc;
 }
 
-/* The id that git printed. */
-static void take_id(struct text *out, char *id)
+static int write_mark(const struct making *m, const struct code_snapshot *s, struct err *err)
 {
-	size_t n = strcspn(out->data, "\n");
-
-	n = n < CODE_ID_SIZE ? n : CODE_ID_SIZE - 1;
-	memcpy(id, out->data, n);
-	id[n] = '\0';
-	text_clear(out);
+	if (file_write_all(s->lock, m->repository.top, strlen(m->repository.top)) == 0)
+		return 0;
+	return err_set(err, EX_IOERR, "cannot write '%s': %s", m->mark, strerror(errno));
 }
 
-/* A commit of the files as they are, which no branch has. */
-static int make_commit(struct making *m, struct err *err)
-{
-	struct text out = TEXT_INIT;
-	int rc = code_copy_index(&m->repository, m->index, err) ||
-		 git_run(&m->git, NULL, err, "add", "-u") || add_sources(m, err) ||
-		 git_run(&m->git, &out, err, "write-tree") ? -1 : 0;
-
-	if (rc == 0) {
-		char tree[CODE_ID_SIZE];
-
-		take_id(&out, tree);
-		rc = git_run(&m->git, &out, err, "commit-tree", "--no-gpg-sign", "-p",
-			     m->repository.head.commit, "-m", "snapshot for a job of pollux", tree);
-	}
-	if (rc == 0)
-		take_id(&out, m->id);
-	text_release(&out);
-	return rc;
-}
-
-static void set_variables(struct making *m)
+/* Makes a commit of the files as they are, which no branch has, and checks it out. The worktree is
+ * locked so that "git worktree prune" leaves it alone where the store's disk is not mounted. It has
+ * an index of its own. */
+static int fill(struct making *m, struct code_snapshot *s, struct err *err)
 {
 	static const char *const who[] = { "AUTHOR", "COMMITTER" };
+	struct text out = TEXT_INIT;
+	char tree[CODE_ID_SIZE];
+	int rc;
 
 	strings_addf(&m->variables, "GIT_INDEX_FILE=%s", m->index);
 	for (size_t i = 0; i < sizeof(who) / sizeof(who[0]); i++) {
@@ -122,31 +111,24 @@ static void set_variables(struct making *m)
 	m->git.until_boot_s = clock_boot_s() + SNAPSHOT_LIMIT_S;
 	m->git.directory = m->repository.top;
 	m->git.more = &m->variables;
-}
+	rc = code_copy_index(&m->repository, m->index, err) ||
+	     git_run(&m->git, NULL, err, "add", "-u") || add_sources(m, err) ||
+	     git_run(&m->git, &out, err, "write-tree") ? -1 : 0;
+	if (rc == 0) {
+		take_id(&out, tree);
+		rc = git_run(&m->git, &out, err, "commit-tree", "--no-gpg-sign", "-p",
+			     m->repository.head.commit, "-m", "snapshot for a job of pollux", tree);
+	}
+	if (rc == 0) {
+		struct git plain = m->git;
 
-/* The worktree is locked so that "git worktree prune" leaves it alone where the store's disk is not
- * mounted. It has an index of its own. */
-static int check_out(struct making *m, const struct code_snapshot *s, struct err *err)
-{
-	struct git git = m->git;
-
-	git.more = NULL;
-	return git_run(&git, NULL, err, "worktree", "add", "--quiet", "--detach", "--lock", s->dir,
-		       m->id);
-}
-
-static int write_mark(const struct making *m, const struct code_snapshot *s, struct err *err)
-{
-	if (file_write_all(s->lock, m->repository.top, strlen(m->repository.top)) == 0)
-		return 0;
-	return err_set(err, EX_IOERR, "cannot write '%s': %s", m->mark, strerror(errno));
-}
-
-static int fill(struct making *m, struct code_snapshot *s, struct err *err)
-{
-	set_variables(m);
-	if (make_commit(m, err) || check_out(m, s, err) ||
-	    snapshot_link(&m->git, m->repository.top, s->dir, &s->remarks, err))
+		plain.more = NULL;
+		take_id(&out, m->id);
+		rc = git_run(&plain, NULL, err, "worktree", "add", "--quiet", "--detach", "--lock",
+			     s->dir, m->id);
+	}
+	text_release(&out);
+	if (rc || snapshot_link(&m->git, m->repository.top, s->dir, &s->remarks, err))
 		return -1;
 	snapshot_link_siblings(m->repository.top, m->outer);
 	unlink(m->index);
@@ -197,20 +179,17 @@ static struct {
 	char *own;			/* the first that was found; owned by the caller */
 } walk;					/* of the present walk; there are no threads */
 
-static bool is_later(const struct timespec *a, const struct timespec *b)
-{
-	return a->tv_sec != b->tv_sec ? a->tv_sec > b->tv_sec : a->tv_nsec > b->tv_nsec;
-}
-
 /* A file that changed after the snapshot was made is a run's, unless Python compiled it. */
 static int look_for_own(const char *path, const struct stat *st, int type, struct FTW *where)
 {
 	const char *name = path + where->base, *end = strrchr(name, '.');
+	const struct timespec *changed = &st->st_ctim, *made = &walk.made;
 
 	if (type == FTW_D && !strcmp(name, "__pycache__"))
 		return FTW_SKIP_SUBTREE;
-	if (type != FTW_F || !is_later(&st->st_ctim, &walk.made) || !strcmp(name, MARK) ||
-	    (end && !strcmp(end, ".pyc")))
+	if (type != FTW_F || changed->tv_sec < made->tv_sec ||
+	    (changed->tv_sec == made->tv_sec && changed->tv_nsec <= made->tv_nsec) ||
+	    !strcmp(name, MARK) || (end && !strcmp(end, ".pyc")))
 		return FTW_CONTINUE;
 	walk.own = xstrdup(path);
 	return FTW_STOP;
@@ -244,31 +223,19 @@ int snapshot_own_files(const char *dir, char **own)
 
 /* --- removing --- */
 
-static char *repository_of(const char *outer)
-{
-	char *mark = xasprintf("%s/" MARK, outer), top[4096];
-	FILE *in = file_open_stream(mark);
-	size_t n = in ? fread(top, 1, sizeof(top) - 1, in) : 0;
-
-	if (in)
-		fclose(in);
-	free(mark);
-	top[n] = '\0';
-	return n > 0 ? xstrdup(top) : NULL;
-}
-
-/* The other worktrees of the repository are not pollux's, so "git worktree prune" will not do. */
+/* The mark names the repository, whose other worktrees are not pollux's, so that "git worktree
+ * prune" will not do. */
 static void remove_all(const char *dir)
 {
-	char *outer = outer_of(dir), *top = repository_of(outer);
+	char *outer = outer_of(dir), *mark = xasprintf("%s/" MARK, outer), top[4096];
 	struct git git = { .directory = top, .until_boot_s = clock_boot_s() + SNAPSHOT_LIMIT_S };
 	struct err ignored;
 
 	remove_tree(dir);
-	if (top && access(top, F_OK) == 0)
+	if (file_read_head(mark, 0, top, sizeof(top)) > 0 && access(top, F_OK) == 0)
 		git_run(&git, NULL, &ignored, "worktree", "remove", "--force", "--force", dir);
 	remove_tree(outer);
-	free(top);
+	free(mark);
 	free(outer);
 }
 
@@ -288,19 +255,21 @@ void snapshot_drop(struct code_snapshot *s)
 	snapshot_keep(s);
 }
 
-/* --- all of them --- */
-
-/* Returns the directory of the copy in the outer one: the only one that is no link. NULL. */
+/* Returns the directory of the copy in the outer one: the only one that is no link. NULL: the
+ * snapshot is being made. The caller frees. */
 static char *copy_in(const char *outer)
 {
-	DIR *dir = opendir(outer);
+	char *mark = xasprintf("%s/" MARK, outer), *copy = NULL;
+	struct stat st;
+	bool being_made = access(mark, F_OK) == 0 ? lock_look(mark) != LOCK_IS_FREE
+		: stat(outer, &st) == 0 && clock_wall_s() - (double)st.st_mtim.tv_sec < UNMARKED_S;
+	DIR *dir = being_made ? NULL : opendir(outer);
 	const struct dirent *entry;
-	char *copy = NULL;
 
+	free(mark);
 	while (dir && !copy && (entry = readdir(dir))) {
 		char *dot_git = xasprintf("%s/%s/.git", outer, entry->d_name);
 		char *path = xasprintf("%s/%s", outer, entry->d_name);
-		struct stat st;
 
 		if (entry->d_name[0] != '.' && lstat(path, &st) == 0 && S_ISDIR(st.st_mode) &&
 		    lstat(dot_git, &st) == 0)
@@ -310,22 +279,7 @@ static char *copy_in(const char *outer)
 	}
 	if (dir)
 		closedir(dir);
-	return copy ? copy : xasprintf("%s/gone", outer);
-}
-
-static bool is_being_made(const char *outer)
-{
-	char *mark = xasprintf("%s/" MARK, outer);
-	struct stat st;
-	bool yes;
-
-	if (access(mark, F_OK) == 0)
-		yes = lock_look(mark) != LOCK_IS_FREE;
-	else
-		yes = stat(outer, &st) == 0 &&
-		      clock_wall_s() - (double)st.st_mtim.tv_sec < UNMARKED_S;
-	free(mark);
-	return yes;
+	return copy || being_made ? copy : xasprintf("%s/gone", outer);
 }
 
 void snapshots_each(const struct paths *paths, void (*visit)(const char *dir, void *arg),
@@ -337,13 +291,11 @@ void snapshots_each(const struct paths *paths, void (*visit)(const char *dir, vo
 
 	while (dir && (entry = readdir(dir))) {
 		char *outer = xasprintf("%s/%s", all, entry->d_name);
+		char *copy = entry->d_name[0] == '.' ? NULL : copy_in(outer);
 
-		if (entry->d_name[0] != '.' && !is_being_made(outer)) {
-			char *copy = copy_in(outer);
-
+		if (copy)
 			visit(copy, arg);
-			free(copy);
-		}
+		free(copy);
 		free(outer);
 	}
 	if (dir)

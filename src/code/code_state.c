@@ -13,17 +13,13 @@
 #include "pollux/clock.h"
 #include "pollux/file.h"
 #include "pollux/mem.h"
+#include "pollux/paths.h"
 
 #define SHORT_DIGITS 6
 #define NAMED_FILES 3
 #define DAY_S 86400.0
 
 /* --- the repository --- */
-
-static char *absolute(const char *directory, const char *path)
-{
-	return path[0] == '/' ? xstrdup(path) : xasprintf("%s/%s", directory, path);
-}
 
 static bool take_id(char **lines, char *id)
 {
@@ -36,49 +32,37 @@ static bool take_id(char **lines, char *id)
 	return true;
 }
 
-/* The names do not have line feeds, or the ids would not follow. */
-static bool parse_repository(const char *directory, char *lines, struct code_repository *r)
-{
-	const char *top = strsep(&lines, "\n"), *index = strsep(&lines, "\n");
-	const char *objects = strsep(&lines, "\n");
-
-	if (!top || !index || !objects || top[0] != '/')
-		return false;
-	r->top = xstrdup(top);
-	r->index = absolute(directory, index);
-	r->objects = absolute(directory, objects);
-	return take_id(&lines, r->head.commit) && take_id(&lines, r->head.tree);
-}
-
-/* git's words about a commit that is not there yet name HEAD, which tells a person little. */
-static int explain(const struct git *git, struct err *err)
-{
-	struct err ignored;
-
-	if (err->exit_status != EX_FAILED)
-		return -1;
-	if (!git_is_near(git->directory))
-		return err_set(err, EX_NOINPUT, "'%s' is in no git repository", git->directory);
-	if (git_run(git, NULL, &ignored, "rev-parse", "--show-toplevel") == 0 &&
-	    git_run(git, NULL, &ignored, "rev-parse", "-q", "--verify", "HEAD") != 0)
-		return err_set(err, EX_NOINPUT, "the git repository of '%s' has no commit yet",
-			       git->directory);
-	return -1;
-}
-
+/* The names do not have line feeds, or the ids would not follow. git's words about a commit that is
+ * not there yet name HEAD, which tells a person little. */
 int code_repository_find(const struct git *git, struct code_repository *r, struct err *err)
 {
 	struct text out = TEXT_INIT;
+	struct err ignored;
+	char *lines;
 	int rc;
 
 	*r = (struct code_repository){ .top = NULL };
 	rc = git_run(git, &out, err, "rev-parse", "--show-toplevel", "--git-path", "index",
 		     "--git-path", "objects", "HEAD", "HEAD^{tree}");
-	if (rc)
-		explain(git, err);
-	else if (!parse_repository(git->directory, out.data, r))
-		rc = err_set(err, EX_FAILED, "git says nothing of use about '%s'",
-			     git->directory);
+	lines = out.data;
+	if (rc == 0) {
+		const char *top = strsep(&lines, "\n"), *index = strsep(&lines, "\n");
+		const char *objects = strsep(&lines, "\n");
+
+		r->top = xstrdup(top && *top == '/' ? top : "");
+		r->index = path_within(git->directory, index ? index : "");
+		r->objects = path_within(git->directory, objects ? objects : "");
+		if (!*r->top || !take_id(&lines, r->head.commit) || !take_id(&lines, r->head.tree))
+			rc = err_set(err, EX_FAILED, "git says nothing of use about '%s'",
+				     git->directory);
+	} else if (err->exit_status == EX_FAILED && !git_is_near(git->directory)) {
+		err_set(err, EX_NOINPUT, "'%s' is in no git repository", git->directory);
+	} else if (err->exit_status == EX_FAILED &&
+		   git_run(git, NULL, &ignored, "rev-parse", "--show-toplevel") == 0 &&
+		   git_run(git, NULL, &ignored, "rev-parse", "-q", "--verify", "HEAD") != 0) {
+		err_set(err, EX_NOINPUT, "the git repository of '%s' has no commit yet",
+			git->directory);
+	}
 	text_release(&out);
 	if (rc)
 		code_repository_release(r);
@@ -95,42 +79,31 @@ void code_repository_release(struct code_repository *r)
 
 /* --- a copy of the index --- */
 
-static int copy_bytes(int from, int to)
-{
-	char bytes[65536];
-	ssize_t n;
-
-	while ((n = read(from, bytes, sizeof(bytes))) > 0)
-		if (file_write_all(to, bytes, (size_t)n))
-			return -1;
-	return n < 0 ? -1 : 0;
-}
-
 /* git looks into a file whose time is not before that of the index. */
-static int copy_file(int from, const char *path)
-{
-	int to = file_open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-	struct stat st;
-	int rc = -1;
-
-	if (to >= 0 && copy_bytes(from, to) == 0 && fstat(from, &st) == 0)
-		rc = futimens(to, (const struct timespec[]){ st.st_mtim, st.st_mtim });
-	if (to >= 0)
-		close(to);
-	return rc;
-}
-
 int code_copy_index(const struct code_repository *r, const char *path, struct err *err)
 {
-	int from = file_open(r->index, O_RDONLY, 0);
-	int rc = from < 0 ? (errno == ENOENT ? 0 : -1) : copy_file(from, path);
+	int from = file_open(r->index, O_RDONLY, 0), to;
+	char bytes[65536];
+	ssize_t n = -1;
+	struct stat st;
 
-	if (rc)
+	if (from < 0 && errno == ENOENT)
+		return 0;
+	to = from < 0 ? -1 : file_open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	while (to >= 0 && (n = read(from, bytes, sizeof(bytes))) > 0 &&
+	       file_write_all(to, bytes, (size_t)n) == 0)
+		;
+	if (n == 0 && (fstat(from, &st) ||
+		       futimens(to, (const struct timespec[]){ st.st_mtim, st.st_mtim })))
+		n = -1;
+	if (n != 0)
 		err_set(err, EX_IOERR, "cannot copy '%s' to '%s': %s", r->index, path,
 			strerror(errno));
+	if (to >= 0)
+		close(to);
 	if (from >= 0)
 		close(from);
-	return rc;
+	return n ? -1 : 0;
 }
 
 /* --- the state --- */
@@ -142,34 +115,14 @@ struct place {
 	struct strings variables;
 };
 
-/* git reads a list of directories; one in quotes may have a colon. */
-static void add_alternates(struct place *p, const char *objects)
-{
-	struct text t = TEXT_INIT;
-
-	text_add(&t, "GIT_ALTERNATE_OBJECT_DIRECTORIES=\"");
-	for (; *objects; objects++) {
-		if (*objects == '"' || *objects == '\\')
-			text_add(&t, "\\");
-		text_add_bytes(&t, objects, 1);
-	}
-	text_add(&t, "\"");
-	strings_add(&p->variables, t.data);
-	text_release(&t);
-}
-
-/* True if the store's directory is there and the user's own. Objects are kept only there. */
-static bool is_own(const char *dir)
-{
-	struct stat st;
-
-	return dir && stat(dir, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid();
-}
-
+/* Objects are kept only in a directory of the store that is there and the user's own. */
 static int make_place(const struct code_asking *asking, struct place *p, struct err *err)
 {
 	const char *tmp = getenv("TMPDIR");
-	char *kept = is_own(asking->dir) ? xasprintf("%s/code", asking->dir) : NULL;
+	struct stat st;
+	bool is_own = asking->dir && stat(asking->dir, &st) == 0 && S_ISDIR(st.st_mode) &&
+		      st.st_uid == geteuid();
+	char *kept = is_own ? xasprintf("%s/code", asking->dir) : NULL;
 
 	*p = (struct place){ .dir = NULL };
 	if (kept && mkdir(kept, 0700) && errno != EEXIST) {
@@ -186,7 +139,7 @@ static int make_place(const struct code_asking *asking, struct place *p, struct 
 	}
 	p->index = xasprintf("%s/index", p->dir);
 	p->blobs = xasprintf("%s/blobs", p->dir);
-	p->objects = kept ? xasprintf("%s/objects", kept) : xasprintf("%s/objects", p->dir);
+	p->objects = xasprintf("%s/objects", kept ? kept : p->dir);
 	free(kept);
 	if (mkdir(p->blobs, 0700) == 0 && (mkdir(p->objects, 0700) == 0 || errno == EEXIST))
 		return 0;
@@ -204,17 +157,23 @@ static void leave_place(struct place *p)
 	strings_release(&p->variables);
 }
 
-/* objects: where git puts new ones */
-static void set_objects(struct place *p, const char *objects)
+/* Has git work in the place: over its index, with new objects there. git reads a list of
+ * directories for the others; one in quotes may have a colon. */
+static void enter_place(struct place *p, struct git *git, const struct code_repository *r)
 {
-	strings_set_variable(&p->variables, "GIT_OBJECT_DIRECTORY", objects);
-}
+	struct text t = TEXT_INIT;
 
-static void set_variables(struct place *p, const struct code_repository *r)
-{
+	for (const char *c = r->objects; *c; c++) {
+		if (*c == '"' || *c == '\\')
+			text_add(&t, "\\");
+		text_add_bytes(&t, c, 1);
+	}
 	strings_addf(&p->variables, "GIT_INDEX_FILE=%s", p->index);
-	set_objects(p, p->objects);
-	add_alternates(p, r->objects);
+	strings_addf(&p->variables, "GIT_OBJECT_DIRECTORY=%s", p->objects);
+	strings_addf(&p->variables, "GIT_ALTERNATE_OBJECT_DIRECTORIES=\"%s\"", t.data);
+	text_release(&t);
+	git->directory = r->top;
+	git->more = &p->variables;
 }
 
 /* git knows of a submodule only which commit it is at. Where its files differ from that commit, the
@@ -244,10 +203,9 @@ static void add_submodule(const struct git *git, const struct code_asking *askin
 static int add_submodules(const struct git *git, const struct code_asking *asking, struct err *err)
 {
 	char *list = xasprintf("%s/.gitmodules", git->directory);
-	bool has_some = access(list, F_OK) == 0;
 	struct text out = TEXT_INIT;
-	int rc = has_some ? git_run(git, &out, err, "diff-files", "--raw", "-z",
-				    "--ignore-submodules=untracked") : 0;
+	int rc = access(list, F_OK) == 0 ? git_run(git, &out, err, "diff-files", "--raw", "-z",
+						   "--ignore-submodules=untracked") : 0;
 
 	free(list);
 	for (const char *p = out.data; rc == 0 && p < out.data + out.length; p += strlen(p) + 1) {
@@ -269,13 +227,11 @@ static int read_tree(struct git *git, const struct code_repository *r,
 	char *lines;
 	int rc;
 
-	set_variables(p, r);
-	git->directory = r->top;
-	git->more = &p->variables;
-	set_objects(p, p->blobs);
+	enter_place(p, git, r);
+	strings_set_variable(&p->variables, "GIT_OBJECT_DIRECTORY", p->blobs);
 	rc = code_copy_index(r, p->index, err) || git_run(git, NULL, err, "add", "-u") ||
 	     add_submodules(git, asking, err) ? -1 : 0;
-	set_objects(p, p->objects);
+	strings_set_variable(&p->variables, "GIT_OBJECT_DIRECTORY", p->objects);
 	if (rc == 0)
 		rc = git_run(git, &out, err, "write-tree", "--missing-ok");
 	lines = out.data;
@@ -321,50 +277,6 @@ bool code_differs(const struct code_state *from, const struct code_state *to)
 	return from->tree[0] && to->tree[0] && strcmp(from->tree, to->tree) != 0;
 }
 
-static void add_short(struct text *t, const struct code_state *state)
-{
-	text_addf(t, "%.*s%s", SHORT_DIGITS, state->commit,
-		  strchr(state->commit, '+') ? "+" : "");
-}
-
-static void add_files(struct text *t, char *lines)
-{
-	struct text names = TEXT_INIT;
-	const char *name;
-	long long n = 0;
-
-	while ((name = strsep(&lines, "\n")) && *name)
-		if (n++ < NAMED_FILES)
-			text_addf(&names, "%s %s", n > 1 ? "," : ":", name);
-	text_addf(t, ", %lld file%s%s%s", n, plural(n), names.data, n > NAMED_FILES ? ", ..." : "");
-	text_release(&names);
-}
-
-/* git's variables are those of the place, which lives no longer than the call. */
-static int diff(const struct git *near, const struct code_asking *asking,
-		const struct code_state *from, const struct code_state *to, struct text *out)
-{
-	struct git git = *near;
-	struct code_repository r;
-	struct place place;
-	struct err ignored;
-	int rc;
-
-	if (code_repository_find(&git, &r, &ignored))
-		return -1;
-	rc = make_place(asking, &place, &ignored);
-	if (rc == 0) {
-		set_variables(&place, &r);
-		git.directory = r.top;
-		git.more = &place.variables;
-		rc = git_run(&git, out, &ignored, "diff-tree", "-r", "--no-renames",
-			     "--name-only", from->tree, to->tree);
-	}
-	leave_place(&place);
-	code_repository_release(&r);
-	return rc;
-}
-
 void code_add_difference(const char *directory, const struct code_asking *asking,
 			 const struct code_state *from, const struct code_state *to,
 			 struct text *t)
@@ -373,15 +285,34 @@ void code_add_difference(const char *directory, const struct code_asking *asking
 		.directory = directory, .variables = asking->variables,
 		.until_boot_s = clock_boot_s() + asking->limit_s,
 	};
-	struct text out = TEXT_INIT;
+	struct text out = TEXT_INIT, names = TEXT_INIT;
+	struct code_repository r;
+	struct place place = { .dir = NULL };
+	struct err ignored;
+	long long n = 0;
+	char *lines;
+	int rc = code_repository_find(&git, &r, &ignored) || make_place(asking, &place, &ignored);
 
-	add_short(t, from);
-	text_add(t, " -> ");
-	add_short(t, to);
-	if (diff(&git, asking, from, to, &out))
+	if (rc == 0) {
+		enter_place(&place, &git, &r);
+		rc = git_run(&git, &out, &ignored, "diff-tree", "-r", "--no-renames",
+			     "--name-only", from->tree, to->tree);
+	}
+	leave_place(&place);
+	code_repository_release(&r);
+	text_addf(t, "%.*s%s -> %.*s%s", SHORT_DIGITS, from->commit,
+		  strchr(from->commit, '+') ? "+" : "", SHORT_DIGITS, to->commit,
+		  strchr(to->commit, '+') ? "+" : "");
+	lines = out.data;
+	for (const char *name; (name = strsep(&lines, "\n")) && *name;)
+		if (n++ < NAMED_FILES)
+			text_addf(&names, "%s %s", n > 1 ? "," : ":", name);
+	if (rc)
 		text_add(t, ", files not known");
 	else
-		add_files(t, out.data);
+		text_addf(t, ", %lld file%s%s%s", n, plural(n), names.data,
+			  n > NAMED_FILES ? ", ..." : "");
+	text_release(&names);
 	text_release(&out);
 }
 

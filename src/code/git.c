@@ -11,18 +11,17 @@
 
 bool git_is_near(const char *directory)
 {
-	char *path = xstrdup(directory);
+	char *path = xstrdup(directory), *slash = path;
 	bool found = false;
 
-	for (;;) {
+	while (!found && slash) {
 		char *dot_git = xasprintf("%s/.git", path);
-		char *slash = strrchr(path, '/');
 
 		found = access(dot_git, F_OK) == 0;
 		free(dot_git);
-		if (found || !slash)
-			break;
-		*slash = '\0';
+		slash = strrchr(path, '/');
+		if (slash)
+			*slash = '\0';
 	}
 	free(path);
 	return found;
@@ -30,18 +29,14 @@ bool git_is_near(const char *directory)
 
 /* --- what git is given --- */
 
-static bool is_passed_on(const char *variable)
-{
-	return !text_starts_with(variable, "GIT_") || text_starts_with(variable, "GIT_CONFIG_") ||
-	       text_starts_with(variable, "GIT_EXEC_PATH=");
-}
-
 static void make_variables(const struct git *git, struct strings *env)
 {
 	char *const *variable = git->variables ? git->variables : environ;
 
 	for (; *variable; variable++)
-		if (is_passed_on(*variable))
+		if (!text_starts_with(*variable, "GIT_") ||
+		    text_starts_with(*variable, "GIT_CONFIG_") ||
+		    text_starts_with(*variable, "GIT_EXEC_PATH="))
 			strings_add(env, *variable);
 	for (size_t i = 0; git->more && i < git->more->count; i++)
 		strings_add(env, git->more->items[i]);
@@ -52,51 +47,39 @@ static void make_variables(const struct git *git, struct strings *env)
 	strings_set_variable(env, "GIT_LITERAL_PATHSPECS", "1");
 }
 
-static void make_arguments(const struct git *git, const struct strings *words, struct strings *argv)
+int git_run_words(const struct git *git, const struct strings *words, struct text *out,
+		  struct err *err)
 {
 	static const char *const first[] = {
 		"git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null",
 		"-c", "gc.auto=0", "-c", "maintenance.auto=false", "-C",
 	};
-
-	for (size_t i = 0; i < sizeof(first) / sizeof(first[0]); i++)
-		strings_add(argv, first[i]);
-	strings_add(argv, git->directory);
-	for (size_t i = 0; i < words->count; i++)
-		strings_add(argv, words->items[i]);
-}
-
-/* The last line that begins as git's errors do, else the first. */
-static void tell_failure(const char *complaint, struct err *err)
-{
-	static const char fatal[] = "fatal: ", error[] = "error: ";
-	const char *line = strstr(complaint, fatal);
-
-	if (!line)
-		line = strstr(complaint, error);
-	line = line ? line + strlen(fatal) : complaint;
-	err_set(err, EX_FAILED, "git: %.*s", (int)strcspn(line, "\n"),
-		*line ? line : "it failed without a word");
-}
-
-int git_run_words(const struct git *git, const struct strings *words, struct text *out,
-		  struct err *err)
-{
 	struct strings env = { 0 }, argv = { 0 };
 	struct question q = {
 		.until_boot_s = git->until_boot_s, .answer = out, .complaint = TEXT_INIT,
 	};
+	const char *line;
 	int rc;
 
 	make_variables(git, &env);
-	make_arguments(git, words, &argv);
+	for (size_t i = 0; i < sizeof(first) / sizeof(first[0]); i++)
+		strings_add(&argv, first[i]);
+	strings_add(&argv, git->directory);
+	for (size_t i = 0; i < words->count; i++)
+		strings_add(&argv, words->items[i]);
 	q.argv = argv.items;
 	q.env = env.items;
 	rc = question_ask(&q, err);
-	if (rc > 0 && WIFEXITED(rc) && WEXITSTATUS(rc) == QUESTION_NO_PROGRAM)
+	if (rc > 0 && WIFEXITED(rc) && WEXITSTATUS(rc) == QUESTION_NO_PROGRAM) {
 		err_set(err, EX_UNAVAILABLE, "there is no git in PATH");
-	else if (rc > 0)
-		tell_failure(q.complaint.data, err);
+	} else if (rc > 0) {
+		/* the last line that begins as git's errors do, else the first */
+		line = strstr(q.complaint.data, "fatal: ");
+		line = line ? line : strstr(q.complaint.data, "error: ");
+		line = line ? line + strlen("fatal: ") : q.complaint.data;
+		err_set(err, EX_FAILED, "git: %.*s", (int)strcspn(line, "\n"),
+			*line ? line : "it failed without a word");
+	}
 	strings_release(&argv);
 	strings_release(&env);
 	text_release(&q.complaint);

@@ -7,6 +7,7 @@
 
 #include "pollux/code.h"
 #include "pollux/mem.h"
+#include "pollux/paths.h"
 
 #define NOT_EXECUTABLE 126	/* as of a command: a relaunch would not help */
 
@@ -49,20 +50,15 @@ static char *in_snapshot(const struct entrance *e, const char *path, mode_t type
 
 /* A relative path is left alone where the command runs in the snapshot and the path stays there:
  * it means the same there. */
-static bool stays(const struct entrance *e, const char *path)
-{
-	return path[0] != '/' && e->inside && strncmp(path, "../", 3) != 0;
-}
-
 static void enter_argument(const struct entrance *e, char **argument)
 {
 	const char *equals = strchr(*argument, '=');
 	const char *path = (*argument)[0] == '-' && equals ? equals + 1 : *argument;
 	char *full, *there, *new;
 
-	if (!*path || stays(e, path))
+	if (!*path || (path[0] != '/' && e->inside && !text_starts_with(path, "../")))
 		return;
-	full = path[0] == '/' ? xstrdup(path) : xasprintf("%s/%s", e->directory, path);
+	full = path_within(e->directory, path);
 	there = in_snapshot(e, full, S_IFREG);
 	free(full);
 	if (!there)
@@ -114,9 +110,9 @@ static int enter_directory(struct entrance *e, const struct snapshot_command *c,
 		free(there);
 		return -1;
 	}
-	free(*c->directory);
-	*c->directory = there;
+	xreplace(c->directory, there);
 	strings_set_variable(c->env, "PWD", there);
+	free(there);
 	return 0;
 }
 
@@ -126,6 +122,7 @@ int snapshot_enter(const char *dir, const char *repository, const struct snapsho
 	struct entrance e = { .repository = repository };
 	char *real = realpath(dir, NULL), *program;
 	struct stat st;
+	int rc;
 
 	e.dir = real;
 	if (!real || stat(real, &st) || !S_ISDIR(st.st_mode)) {
@@ -134,20 +131,15 @@ int snapshot_enter(const char *dir, const char *repository, const struct snapsho
 			       dir);
 	}
 	program = in_snapshot(&e, *c->program, S_IFREG);
-	if (enter_directory(&e, c, err)) {
-		free(program);
-		free(e.directory);
-		free(real);
-		return -1;
+	rc = enter_directory(&e, c, err);
+	if (rc == 0) {
+		for (size_t i = 0; i < c->argv->count; i++)
+			enter_argument(&e, &c->argv->items[i]);
+		enter_python_path(&e, c->env);
+		xreplace(c->program, program);
 	}
-	for (size_t i = 0; i < c->argv->count; i++)
-		enter_argument(&e, &c->argv->items[i]);
-	enter_python_path(&e, c->env);
-	if (program) {
-		free(*c->program);
-		*c->program = program;
-	}
+	free(program);
 	free(e.directory);
 	free(real);
-	return 0;
+	return rc;
 }

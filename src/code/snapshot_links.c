@@ -11,6 +11,7 @@
 
 #include "pollux/file.h"
 #include "pollux/mem.h"
+#include "pollux/paths.h"
 
 #define MOST_SOURCE_BYTES (1 << 20)		/* of an untracked file */
 #define MOST_SOURCES_BYTES (32 << 20)		/* of all of them */
@@ -31,13 +32,6 @@ static const char *const placeholders[] = {
 	".gitkeep", ".gitignore", ".gitattributes", ".keep", ".keepme", ".placeholder", ".empty",
 };
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 static bool ends_with(const char *s, const char *end)
 {
 	size_t n = strlen(s), m = strlen(end);
@@ -45,18 +39,10 @@ static bool ends_with(const char *s, const char *end)
 	return n > m && !strcmp(s + n - m, end);
 }
 
-static bool is_source(const char *path)
-{
-	for (size_t i = 0; i < sizeof(source_ends) / sizeof(source_ends[0]); i++)
-		if (ends_with(path, source_ends[i]))
-			return true;
-	return false;
-}
-
 static bool is_placeholder(const char *path)
 {
 	for (size_t i = 0; i < sizeof(placeholders) / sizeof(placeholders[0]); i++)
-		if (!strcmp(base_name(path), placeholders[i]))
+		if (!strcmp(path_name(path), placeholders[i]))
 			return true;
 	return false;
 }
@@ -75,9 +61,12 @@ int snapshot_sources(const struct git *git, struct strings *files, struct err *e
 	}
 	for (const char *p = out.data; p < out.data + out.length; p += strlen(p) + 1) {
 		char *path = xasprintf("%s/%s", git->directory, p);
+		bool is_source = false;
 		struct stat st;
 
-		if (is_source(p) && lstat(path, &st) == 0 && S_ISREG(st.st_mode) &&
+		for (size_t i = 0; i < sizeof(source_ends) / sizeof(source_ends[0]); i++)
+			is_source = is_source || ends_with(p, source_ends[i]);
+		if (is_source && lstat(path, &st) == 0 && S_ISREG(st.st_mode) &&
 		    st.st_size <= MOST_SOURCE_BYTES && files->count < MOST_SOURCES &&
 		    bytes + (double)st.st_size <= MOST_SOURCES_BYTES) {
 			bytes += (double)st.st_size;
@@ -90,12 +79,6 @@ int snapshot_sources(const struct git *git, struct strings *files, struct err *e
 }
 
 /* --- links --- */
-
-/* Python's compiled modules are made for one directory's sources: they must not be shared. */
-static bool is_cache(const char *path)
-{
-	return !strcmp(base_name(path), "__pycache__") || ends_with(path, ".pyc");
-}
 
 static int link_one(const char *top, const char *copy, const char *path, struct err *err)
 {
@@ -137,13 +120,28 @@ static void remark(struct text *t, const char *what, const char *path)
 	text_addf(t, "%s%s '%s'", t->length ? ", " : "", what, path);
 }
 
-/* Tells of untracked directories that are not ignored: they may be code. */
-static int tell_directories(const struct git *git, struct text *remarks, struct err *err)
+/* Links what git does not track, but for Python's compiled modules: they are made for one
+ * directory's sources and must not be shared. Tells of untracked directories that are not ignored:
+ * they may be code. */
+static int link_others(const struct git *git, const char *top, const char *copy,
+		       struct text *remarks, struct err *err)
 {
 	struct text out = TEXT_INIT;
-	int rc = git_run(git, &out, err, "ls-files", "-z", "--others", "--exclude-standard",
-			 "--directory", "--no-empty-directory");
+	int rc = git_run(git, &out, err, "ls-files", "-z", "--others", "--directory");
 
+	for (char *p = out.data; rc == 0 && p < out.data + out.length;) {
+		size_t n = strlen(p);
+
+		if (n > 0 && p[n - 1] == '/')
+			p[n - 1] = '\0';
+		if (strcmp(path_name(p), "__pycache__") != 0 && !ends_with(p, ".pyc"))
+			rc = link_one(top, copy, p, err);
+		p += n + 1;
+	}
+	text_clear(&out);
+	if (rc == 0)
+		rc = git_run(git, &out, err, "ls-files", "-z", "--others", "--exclude-standard",
+			     "--directory", "--no-empty-directory");
 	for (const char *p = out.data; rc == 0 && p < out.data + out.length; p += strlen(p) + 1) {
 		char *path = xasprintf("%s/%s", git->directory, p);
 
@@ -155,66 +153,31 @@ static int tell_directories(const struct git *git, struct text *remarks, struct 
 	return rc;
 }
 
-static int link_others(const struct git *git, const char *top, const char *copy, struct err *err)
-{
-	struct text out = TEXT_INIT;
-	int rc = git_run(git, &out, err, "ls-files", "-z", "--others", "--directory");
-	char *p = out.data;
-
-	while (rc == 0 && p < out.data + out.length) {
-		size_t n = strlen(p);
-
-		if (n > 0 && p[n - 1] == '/')
-			p[n - 1] = '\0';
-		if (!is_cache(p))
-			rc = link_one(top, copy, p, err);
-		p += n + 1;
-	}
-	text_release(&out);
-	return rc;
-}
-
-/* git makes an empty directory for a submodule. */
-static int link_submodule(const char *top, const char *copy, const char *path,
-			  struct text *remarks, struct err *err)
-{
-	char *there = xasprintf("%s/%s", copy, path);
-
-	rmdir(there);
-	free(there);
-	remark(remarks, "submodule", path);
-	return link_one(top, copy, path, err);
-}
-
-/* True if all files of the list below the directory (n bytes of a path) are placeholders. */
-static bool only_keeps_place(const struct strings *paths, const char *path, size_t n)
-{
-	for (size_t i = 0; i < paths->count; i++)
-		if (!strncmp(paths->items[i], path, n) && paths->items[i][n] == '/' &&
-		    !is_placeholder(paths->items[i]))
-			return false;
-	return true;
-}
-
-/* Links the highest directory above the placeholder that only keeps its place. */
+/* Links the highest directory above the placeholder whose files are all placeholders. */
 static int link_kept_place(const struct strings *paths, const char *path, const char *top,
 			   const char *copy, struct err *err)
 {
-	char *directory = NULL, *there;
-	int rc;
+	for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
+		char *directory = xasprintf("%.*s", (int)(slash - path), path), *there;
+		size_t n = strlen(directory);
+		bool keeps = true;
+		int rc = 0;
 
-	for (const char *slash = strchr(path, '/'); !directory && slash;
-	     slash = strchr(slash + 1, '/'))
-		if (only_keeps_place(paths, path, (size_t)(slash - path)))
-			directory = xasprintf("%.*s", (int)(slash - path), path);
-	if (!directory)
-		return 0;
-	there = xasprintf("%s/%s", copy, directory);
-	remove_tree(there);
-	rc = link_one(top, copy, directory, err);
-	free(there);
-	free(directory);
-	return rc;
+		for (size_t i = 0; i < paths->count; i++)
+			keeps = keeps && (strncmp(paths->items[i], directory, n) != 0 ||
+					  paths->items[i][n] != '/' ||
+					  is_placeholder(paths->items[i]));
+		if (keeps) {
+			there = xasprintf("%s/%s", copy, directory);
+			remove_tree(there);
+			rc = link_one(top, copy, directory, err);
+			free(there);
+		}
+		free(directory);
+		if (keeps)
+			return rc;
+	}
+	return 0;
 }
 
 /* A line of git ls-files --stage: "MODE ID STAGE\tPATH". */
@@ -228,8 +191,14 @@ static int link_tracked(const struct git *git, const char *top, const char *copy
 	for (const char *p = out.data; rc == 0 && p < out.data + out.length; p += strlen(p) + 1) {
 		const char *path = strchr(p, '\t');
 
-		if (path && text_starts_with(p, "160000 "))
-			rc = link_submodule(top, copy, path + 1, remarks, err);
+		if (path && text_starts_with(p, "160000 ")) {
+			char *there = xasprintf("%s/%s", copy, path + 1);
+
+			rmdir(there);		/* git makes an empty directory for a submodule */
+			free(there);
+			remark(remarks, "submodule", path + 1);
+			rc = link_one(top, copy, path + 1, err);
+		}
 		if (path)
 			strings_add(&paths, path + 1);
 	}
@@ -244,13 +213,13 @@ static int link_tracked(const struct git *git, const char *top, const char *copy
 int snapshot_link(const struct git *git, const char *top, const char *copy, struct text *remarks,
 		  struct err *err)
 {
-	return link_tracked(git, top, copy, remarks, err) || link_others(git, top, copy, err) ||
-	       tell_directories(git, remarks, err) ? -1 : 0;
+	return link_tracked(git, top, copy, remarks, err) ||
+	       link_others(git, top, copy, remarks, err) ? -1 : 0;
 }
 
 void snapshot_link_siblings(const char *top, const char *dir)
 {
-	char *parent = xasprintf("%.*s", (int)(base_name(top) - top), top);
+	char *parent = xasprintf("%.*s", (int)(path_name(top) - top), top);
 	DIR *siblings = opendir(parent);
 	const struct dirent *entry;
 

@@ -47,17 +47,6 @@ static void *run_tasks(void *argument)
 	}
 }
 
-static int first_error(const struct team *team, struct err *err)
-{
-	for (int r = 0; r < team->n; r++) {
-		if (team->members[r].err.exit_status) {
-			*err = team->members[r].err;
-			return -1;
-		}
-	}
-	return 0;
-}
-
 /* If a thread cannot be started, the others stay at the barrier: the process is about to end. */
 int team_start(struct team *team, int n, const struct device *devices, struct err *err)
 {
@@ -75,7 +64,12 @@ int team_start(struct team *team, int n, const struct device *devices, struct er
 	}
 	bind(&team->members[0]);
 	team_meet(team);
-	return first_error(team, err);
+	for (int r = 0; r < n; r++)
+		if (team->members[r].err.exit_status) {
+			*err = team->members[r].err;
+			return -1;
+		}
+	return 0;
 }
 
 double team_do(struct team *team, team_task *task, int64_t count)
@@ -135,22 +129,9 @@ static int load_openblas(struct err *err)
 	return 0;
 }
 
-/* The best kernels for which this processor has the instructions. */
-static const char *better_kernels(void)
-{
-#if defined(__x86_64__)
-	if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-	    __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
-		return "SkylakeX";
-	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-		return "Haswell";
-#endif
-	return NULL;
-}
-
 /* True if OpenBLAS falls back to its oldest kernels. Checked in a child process, since a loaded
  * library does not choose again. */
-static int falls_back(void)
+static bool falls_back(void)
 {
 	struct err ignored;
 	int status = 0;
@@ -178,8 +159,16 @@ static void product_fp64(int64_t m, int64_t n, int64_t k, const void *a, const v
 
 int blas_open(struct blas *blas, int threads, struct err *err)
 {
-	const char *better = better_kernels();
+	const char *better = NULL;	/* the best kernels for the processor's instructions */
 	char text[16];
+
+#if defined(__x86_64__)
+	if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+	    __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+		better = "SkylakeX";
+	else if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+		better = "Haswell";
+#endif
 
 	snprintf(text, sizeof(text), "%d", threads);
 	setenv("OPENBLAS_NUM_THREADS", text, 1);
@@ -234,58 +223,42 @@ static double measured_clock_hz(void)
 	return (double)ROUNDS * ADDS_PER_ROUND / best_s;
 }
 
-/* The specified clock, if the kernel reports it, which it does not in most virtual machines. 0:
- * unknown. */
-static double stated_clock_hz(int processor)
-{
-	char path[96], line[32];
-	double khz;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/cpufreq/cpuinfo_max_freq",
-		 processor);
-	f = file_open_stream(path);
-	if (!f)
-		return 0;
-	khz = fgets(line, sizeof(line), f) ? strtod(line, NULL) : 0;
-	fclose(f);
-	return 1e3 * khz;
-}
-
-struct isa {
-	const char *name;
-	int flop_per_cycle;		/* in fp32; half as many in fp64 */
-};
-
-/* The widest instructions here. Assumes two fused multiply-add units, each as wide as a
- * register. */
-static struct isa isa_here(void)
-{
-#if defined(__x86_64__)
-	if (__builtin_cpu_supports("avx512f"))
-		return (struct isa){ "AVX-512", 64 };
-	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-		return (struct isa){ "AVX2", 32 };
-	if (__builtin_cpu_supports("avx"))
-		return (struct isa){ "AVX", 16 };
-	return (struct isa){ "SSE2", 8 };
-#elif defined(__aarch64__)
-	return (struct isa){ "NEON", 16 };
-#else
-	return (struct isa){ "", 0 };
-#endif
-}
-
 void cpu_peak_send(struct sink *sink, int cores, int processor)
 {
-	double stated = stated_clock_hz(processor), clock = fmax(stated, measured_clock_hz());
-	struct isa isa = isa_here();
+	/* The specified clock, if the kernel reports it, which it does not in most virtual
+	 * machines. */
+	double stated, clock;
+	/* The widest instructions here, with two fused multiply-add units, each as wide as a
+	 * register. In fp32; half as many FLOP in fp64. */
+	const char *isa = "";
+	int flop_per_cycle = 0;
+	char path[96], khz[32];
 
-	if (isa.flop_per_cycle == 0)
+#if defined(__x86_64__)
+	if (__builtin_cpu_supports("avx512f")) {
+		isa = "AVX-512";
+		flop_per_cycle = 64;
+	} else if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+		isa = "AVX2";
+		flop_per_cycle = 32;
+	} else {
+		isa = __builtin_cpu_supports("avx") ? "AVX" : "SSE2";
+		flop_per_cycle = __builtin_cpu_supports("avx") ? 16 : 8;
+	}
+#elif defined(__aarch64__)
+	isa = "NEON";
+	flop_per_cycle = 16;
+#endif
+	if (flop_per_cycle == 0)
 		return;
-	sink_peak(sink, "fp32", cores * clock * isa.flop_per_cycle);
-	sink_peak(sink, "fp64", cores * clock * isa.flop_per_cycle / 2);
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/cpufreq/cpuinfo_max_freq",
+		 processor);
+	file_find_line(path, "", khz, sizeof(khz));
+	stated = 1e3 * strtod(khz, NULL);
+	clock = fmax(stated, measured_clock_hz());
+	sink_peak(sink, "fp32", cores * clock * flop_per_cycle);
+	sink_peak(sink, "fp64", cores * clock * flop_per_cycle / 2);
 	sink_peak_basis(sink, "at most: %d core%s at %.2f GHz (%s), %d FLOP a cycle (%s)", cores,
-			cores == 1 ? "" : "s", 1e-9 * clock,
-			stated >= clock ? "specified" : "measured", isa.flop_per_cycle, isa.name);
+			plural(cores), 1e-9 * clock, stated >= clock ? "specified" : "measured",
+			flop_per_cycle, isa);
 }

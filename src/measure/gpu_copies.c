@@ -93,32 +93,35 @@ static void sweep_bytes(struct sink *sink, struct gpu_copy *c, enum measured wha
 	}
 }
 
-static void host_copies(struct sink *sink, struct gpu_work *g, void *on_gpu)
+static void host_copies(struct sink *sink, struct gpu_work *g, void *on_gpu, bool pinned)
 {
 	size_t most = bytes_most(sink);
-	void *pinned = NULL, *pageable = malloc(most);
+	void *host = NULL;
 	struct gpu_copy to = { .g = g, .to = on_gpu, .kind = cudaMemcpyHostToDevice };
 	struct gpu_copy back = { .g = g, .from = on_gpu, .kind = cudaMemcpyDeviceToHost };
+	repeat_run *run = pinned ? run_copy : run_waiting_copy;
 
-	if (pageable) {
-		random_fill_fp32(pageable, most / sizeof(float));
-		to.from = back.to = pageable;
-		sweep_bytes(sink, &to, MEASURED_COPY, "pageable to device", 1, run_waiting_copy);
-		sweep_bytes(sink, &back, MEASURED_COPY, "pageable to host", 1, run_waiting_copy);
-	} else {
+	if (pinned && !gpu_ok(g, g->cuda.cudaMallocHost(&host, most), "allocate pinned memory")) {
+		sink_note(sink, "no copies of pinned memory: %s", g->err->text);
+		return;
+	}
+	if (!pinned)
+		host = malloc(most);
+	if (!host) {
 		sink_note(sink, "no copies of pageable memory: the host has no %zu bytes to spare",
 			  most);
+		return;
 	}
-	if (gpu_ok(g, g->cuda.cudaMallocHost(&pinned, most), "allocate pinned memory")) {
-		random_fill_fp32(pinned, most / sizeof(float));
-		to.from = back.to = pinned;
-		sweep_bytes(sink, &to, MEASURED_COPY, "pinned to device", 1, run_copy);
-		sweep_bytes(sink, &back, MEASURED_COPY, "pinned to host", 1, run_copy);
-		g->cuda.cudaFreeHost(pinned);
-	} else {
-		sink_note(sink, "no copies of pinned memory: %s", g->err->text);
-	}
-	free(pageable);
+	random_fill_fp32(host, most / sizeof(float));
+	to.from = back.to = host;
+	sweep_bytes(sink, &to, MEASURED_COPY, pinned ? "pinned to device" : "pageable to device",
+		    1, run);
+	sweep_bytes(sink, &back, MEASURED_COPY, pinned ? "pinned to host" : "pageable to host", 1,
+		    run);
+	if (pinned)
+		g->cuda.cudaFreeHost(host);
+	else
+		free(host);
 }
 
 void gpu_copies(struct sink *sink, struct gpu_work *g)
@@ -132,7 +135,8 @@ void gpu_copies(struct sink *sink, struct gpu_work *g)
 					   .kind = cudaMemcpyDeviceToDevice };
 
 		sweep_bytes(sink, &within, MEASURED_MEMORY, "", 1, run_copy);
-		host_copies(sink, g, a);
+		host_copies(sink, g, a, false);
+		host_copies(sink, g, a, true);
 	} else {
 		sink_note(sink, "no copies: %s", g->err->text);
 	}
@@ -197,18 +201,9 @@ static double run_launch(void *state, int64_t count)
 	return 1e-9 * (double)(clock_boot_ns() - begun_ns);
 }
 
-static void time_launch(struct sink *sink, struct launch *l, bool wait, const char *variant)
-{
-	struct device_measurement m = { .what = MEASURED_LAUNCH, .devices = 1 };
-
-	l->wait = wait;
-	memcpy(m.variant, variant, strlen(variant));
-	if (sink_time(sink, &m, run_launch, l))
-		sink_note(sink, "no launches: %s", l->g->err->text);
-}
-
 void gpu_launches(struct sink *sink, struct gpu_work *g)
 {
+	static const char *const variants[] = { "one after another", "until it has ended" };
 	struct launch l = { .g = g };
 	void *x = NULL;
 
@@ -218,8 +213,14 @@ void gpu_launches(struct sink *sink, struct gpu_work *g)
 		return;
 	}
 	l.x = x;
-	time_launch(sink, &l, true, "until it has ended");
-	time_launch(sink, &l, false, "one after another");
+	for (int wait = 1; wait >= 0; wait--) {
+		struct device_measurement m = { .what = MEASURED_LAUNCH, .devices = 1 };
+
+		l.wait = wait;
+		memcpy(m.variant, variants[wait], strlen(variants[wait]));
+		if (sink_time(sink, &m, run_launch, &l))
+			sink_note(sink, "no launches: %s", g->err->text);
+	}
 	g->cuda.cudaFree(x);
 }
 #endif

@@ -14,28 +14,6 @@
  * rows or columns. */
 #define CHUNK ((size_t)1000003)
 
-static unsigned short bf16_of(float x)
-{
-	unsigned bits;
-
-	memcpy(&bits, &x, sizeof(bits));
-	return (unsigned short)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
-}
-
-/* For |x| < 0.5. Values below the normal numbers of fp16 become 0. */
-static unsigned short fp16_of(float x)
-{
-	unsigned bits;
-	int exponent;
-
-	memcpy(&bits, &x, sizeof(bits));
-	exponent = (int)(bits >> 23 & 0xff) - 127 + 15;
-	if (exponent <= 0)
-		return 0;
-	return (unsigned short)((bits >> 16 & 0x8000) | (unsigned)exponent << 10 |
-				(bits >> 13 & 0x3ff));
-}
-
 struct gpu_type {
 	const char *variant;
 	cudaDataType type;
@@ -53,37 +31,37 @@ static const struct gpu_type types[] = {
 };
 #define N_TYPES (sizeof(types) / sizeof(types[0]))
 
-/* A chunk of random values in this type. The caller frees. */
-static void *make_chunk(const struct gpu_type *type)
+/* Rounds |x| < 0.5 to 16 bits. Values below the normal numbers of fp16 become 0. */
+static unsigned short half_of(float x, cudaDataType type)
 {
-	float *values = malloc(CHUNK * (type->size == 8 ? sizeof(double) : sizeof(float)));
-	unsigned short *half = (unsigned short *)(void *)values;
+	unsigned bits;
+	int exponent;
 
-	if (!values)
-		return NULL;
-	if (type->size == 8) {
-		random_fill_fp64((double *)(void *)values, CHUNK);
-		return values;
-	}
-	random_fill_fp32(values, CHUNK);
-	for (size_t i = 0; type->size == 2 && i < CHUNK; i++) {
-		float x;
-
-		memcpy(&x, (const char *)values + i * sizeof(x), sizeof(x));
-		unsigned short y = type->type == CUDA_R_16BF ? bf16_of(x) : fp16_of(x);
-
-		memcpy((char *)half + i * sizeof(y), &y, sizeof(y));
-	}
-	return values;
+	memcpy(&bits, &x, sizeof(bits));
+	if (type == CUDA_R_16BF)
+		return (unsigned short)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+	exponent = (int)(bits >> 23 & 0xff) - 127 + 15;
+	return exponent <= 0 ? 0 : (unsigned short)((bits >> 16 & 0x8000) |
+						    (unsigned)exponent << 10 |
+						    (bits >> 13 & 0x3ff));
 }
 
-/* Fills memory of the GPU with random values of this type. */
+/* Fills memory of the GPU with random values of this type, in chunks that are the same. */
 static bool fill(struct gpu_work *g, void *to, size_t bytes, const struct gpu_type *type)
 {
 	size_t chunk_bytes = CHUNK * type->size;
-	void *chunk = make_chunk(type);
+	float *chunk = malloc(CHUNK * (type->size == 8 ? sizeof(double) : sizeof(float)));
 	bool ok = chunk != NULL;
 
+	if (chunk && type->size == 8)
+		random_fill_fp64((double *)(void *)chunk, CHUNK);
+	else if (chunk)
+		random_fill_fp32(chunk, CHUNK);
+	for (size_t i = 0; chunk && type->size == 2 && i < CHUNK; i++) {
+		unsigned short y = half_of(chunk[i], type->type);
+
+		memcpy((char *)chunk + i * sizeof(y), &y, sizeof(y));
+	}
 	for (size_t at = 0; ok && at < bytes; at += chunk_bytes) {
 		size_t part = bytes - at < chunk_bytes ? bytes - at : chunk_bytes;
 
@@ -184,20 +162,6 @@ static double glance(struct gpu_product *p, cublasOperation_t weights)
 	return isnan(b) ? HUGE_VAL : fmin(a, b);
 }
 
-static int time_product(struct sink *sink, struct gpu_product *p)
-{
-	struct device_measurement m = {
-		.what = MEASURED_PRODUCT, .devices = 1, .m = p->m, .n = p->n, .k = p->k,
-	};
-	double plain = glance(p, CUBLAS_OP_N), turned = glance(p, CUBLAS_OP_T);
-
-	memcpy(m.variant, p->type->variant, strlen(p->type->variant));
-	if (plain >= HUGE_VAL && turned >= HUGE_VAL)
-		return -1;
-	p->weights = plain <= turned ? CUBLAS_OP_N : CUBLAS_OP_T;
-	return sink_time(sink, &m, run_product, p);
-}
-
 /* --- theoretical rates --- */
 
 /* FLOP per cycle of a multiprocessor, without sparsity, by compute capability: NVIDIA's white
@@ -205,27 +169,25 @@ static int time_product(struct sink *sink, struct gpu_product *p)
  * H100 (2022), Blackwell (2024), RTX Blackwell (2025). tf32 0: not supported. fp64 0: too slow to
  * be worth measuring. Consumer GPUs of 7.5, 8.6, 8.9 and 12.0 reach half of the fp16 rate if they
  * accumulate in fp32. */
-static const struct per_cycle {
+struct rates {
 	int capability, fp64, fp32, tf32, fp16;
-} per_cycle[] = {
+};
+static const struct rates per_cycle[] = {
 	{ 70, 64, 128, 0, 1024 }, { 75, 0, 128, 0, 1024 }, { 80, 128, 128, 1024, 2048 },
 	{ 86, 0, 256, 512, 1024 }, { 89, 0, 256, 512, 1024 }, { 90, 256, 256, 2048, 4096 },
 	{ 100, 128, 256, 4096, 8192 }, { 120, 0, 256, 512, 1024 },
 };
 
-static int capability_of(struct gpu_work *g)
+/* All but the capability is 0 for a GPU that is not in the table. */
+static struct rates rates_of(struct gpu_work *g)
 {
-	return 10 * gpu_attribute(g, cudaDevAttrComputeCapabilityMajor) +
-	       gpu_attribute(g, cudaDevAttrComputeCapabilityMinor);
-}
+	struct rates r = { .capability = 10 * gpu_attribute(g, cudaDevAttrComputeCapabilityMajor) +
+					 gpu_attribute(g, cudaDevAttrComputeCapabilityMinor) };
 
-/* NULL: the GPU is not in the table. */
-static const struct per_cycle *per_cycle_of(int capability)
-{
 	for (size_t i = 0; i < sizeof(per_cycle) / sizeof(per_cycle[0]); i++)
-		if (per_cycle[i].capability == capability)
-			return &per_cycle[i];
-	return NULL;
+		if (per_cycle[i].capability == r.capability)
+			r = per_cycle[i];
+	return r;
 }
 
 /* --- all products --- */
@@ -234,32 +196,22 @@ static const int widths[] = { 1024, 4096, 8192 };
 #define N_WIDTHS (sizeof(widths) / sizeof(widths[0]))
 #define ROWS_MAX 8192
 
-/* The rows that are measured: the next number of them. */
-static int next_rows(int m, bool quick)
-{
-	return m * (quick ? 8 : 2);
-}
-
-static bool allocate(struct gpu_work *g, struct matrices *x, size_t bytes)
-{
-	*x = (struct matrices){ .bytes = bytes };
-	return gpu_allocate(g, &x->at, bytes);
-}
-
 /* Allocates what the products of `least` to `most` rows need. */
 static bool allocate_matrices(struct gpu_work *g, struct gpu_product *p, int width, int least,
 			      int most)
 {
 	size_t samples = 0, weights = 0;
 
-	for (int m = least; m <= most; m = next_rows(m, false)) {
+	for (int m = least; m <= most; m *= 2) {
 		struct sizes s = sizes_of(g, p->type, m, width);
 
 		samples = samples < s.sets * s.samples ? s.sets * s.samples : samples;
 		weights = weights < s.sets * s.weights ? s.sets * s.weights : weights;
 	}
-	return allocate(g, &p->a, samples) && allocate(g, &p->b, weights) &&
-	       allocate(g, &p->c, samples) && fill(g, p->a.at, samples, p->type) &&
+	p->a = p->c = (struct matrices){ .bytes = samples };
+	p->b = (struct matrices){ .bytes = weights };
+	return gpu_allocate(g, &p->a.at, samples) && gpu_allocate(g, &p->b.at, weights) &&
+	       gpu_allocate(g, &p->c.at, samples) && fill(g, p->a.at, samples, p->type) &&
 	       fill(g, p->b.at, weights, p->type);
 }
 
@@ -271,43 +223,46 @@ static void release_matrices(struct gpu_work *g, struct gpu_product *p)
 	p->a = p->b = p->c = (struct matrices){ .at = NULL };
 }
 
-static bool sweep_width(struct sink *sink, struct gpu_product *p, int width)
+/* Times the products of a width; false: one failed. */
+static bool sweep_rows(struct sink *sink, struct gpu_product *p, int width)
 {
 	bool ok = allocate_matrices(p->g, p, width, 1, ROWS_MAX);
 
 	p->n = p->k = width;
-	for (p->m = 1; ok && p->m <= ROWS_MAX; p->m = next_rows(p->m, sink->quick))
-		ok = time_product(sink, p) == 0;
+	for (p->m = 1; ok && p->m <= ROWS_MAX; p->m *= sink->quick ? 8 : 2) {
+		struct device_measurement m = {
+			.what = MEASURED_PRODUCT, .devices = 1, .m = p->m, .n = p->n, .k = p->k,
+		};
+		double plain = glance(p, CUBLAS_OP_N), turned = glance(p, CUBLAS_OP_T);
+
+		memcpy(m.variant, p->type->variant, strlen(p->type->variant));
+		p->weights = plain <= turned ? CUBLAS_OP_N : CUBLAS_OP_T;
+		ok = fmin(plain, turned) < HUGE_VAL && sink_time(sink, &m, run_product, p) == 0;
+	}
 	release_matrices(p->g, p);
 	return ok;
 }
 
-static void sweep_widths(struct sink *sink, struct gpu_work *g, const struct gpu_type *type)
-{
-	struct gpu_product p = { .g = g, .type = type };
-
-	for (size_t w = 0; w < N_WIDTHS; w++) {
-		if (sink->quick && w > 0 && w + 1 < N_WIDTHS)
-			continue;	/* only the narrowest and the widest */
-		if (!sweep_width(sink, &p, widths[w])) {
-			sink_note(sink, "no products in %s of width %d and up: %s", type->variant,
-				  widths[w], g->err->text);
-			return;
-		}
-	}
-}
-
 void gpu_products(struct sink *sink, struct gpu_work *g)
 {
-	int capability = capability_of(g);
-	const struct per_cycle *rates = per_cycle_of(capability);
+	struct rates rates = rates_of(g);
 
 	for (size_t t = 0; t < N_TYPES; t++) {
-		if (types[t].compute == CUBLAS_COMPUTE_32F_FAST_TF32 && capability < 80)
+		struct gpu_product p = { .g = g, .type = &types[t] };
+		bool ok = true;
+
+		if (types[t].compute == CUBLAS_COMPUTE_32F_FAST_TF32 && rates.capability < 80)
 			continue;
-		if (types[t].compute == CUBLAS_COMPUTE_64F && !(rates && rates->fp64))
+		if (types[t].compute == CUBLAS_COMPUTE_64F && !rates.fp64)
 			continue;
-		sweep_widths(sink, g, &types[t]);
+		for (size_t w = 0; ok && w < N_WIDTHS; w++) {
+			if (sink->quick && w > 0 && w + 1 < N_WIDTHS)
+				continue;	/* only the narrowest and the widest */
+			ok = sweep_rows(sink, &p, widths[w]);
+			if (!ok)
+				sink_note(sink, "no products in %s of width %d and up: %s",
+					  types[t].variant, widths[w], g->err->text);
+		}
 	}
 }
 
@@ -330,36 +285,29 @@ double gpu_reference_s(struct gpu_work *g)
 	return time_s;
 }
 
-/* --- peaks --- */
-
-static void memory_peak(struct sink *sink, struct gpu_work *g)
-{
-	double khz = gpu_attribute(g, cudaDevAttrMemoryClockRate);
-	double bits = gpu_attribute(g, cudaDevAttrGlobalMemoryBusWidth);
-
-	if (khz > 0 && bits > 0)	/* two transfers a cycle */
-		sink_peak(sink, "memory", 2 * 1e3 * khz * bits / 8);
-}
-
 void gpu_peaks(struct sink *sink, struct gpu_work *g)
 {
-	int capability = capability_of(g);
-	const struct per_cycle *rates = per_cycle_of(capability);
+	struct rates rates = rates_of(g);
 	int n = gpu_attribute(g, cudaDevAttrMultiProcessorCount);
 	double hz = 1e3 * gpu_attribute(g, cudaDevAttrClockRate), cycles = n * hz;
+	double memory_hz = 1e3 * gpu_attribute(g, cudaDevAttrMemoryClockRate);
+	double bits = gpu_attribute(g, cudaDevAttrGlobalMemoryBusWidth);
+	const struct {
+		const char *variant;
+		int per_cycle;
+	} peaks[] = {
+		{ "fp64", rates.fp64 }, { "fp32", rates.fp32 }, { "tf32", rates.tf32 },
+		{ "fp16", rates.fp16 }, { "bf16", rates.capability >= 80 ? rates.fp16 : 0 },
+	};
 
-	memory_peak(sink, g);
-	if (!rates || cycles <= 0)
+	if (memory_hz > 0 && bits > 0)	/* two transfers a cycle */
+		sink_peak(sink, "memory", 2 * memory_hz * bits / 8);
+	if (!rates.fp32 || cycles <= 0)
 		return;
-	if (rates->fp64)
-		sink_peak(sink, "fp64", cycles * rates->fp64);
-	sink_peak(sink, "fp32", cycles * rates->fp32);
-	if (rates->tf32)
-		sink_peak(sink, "tf32", cycles * rates->tf32);
-	sink_peak(sink, "fp16", cycles * rates->fp16);
-	if (capability >= 80)
-		sink_peak(sink, "bf16", cycles * rates->fp16);
+	for (size_t i = 0; i < sizeof(peaks) / sizeof(peaks[0]); i++)
+		if (peaks[i].per_cycle)
+			sink_peak(sink, peaks[i].variant, cycles * peaks[i].per_cycle);
 	sink_peak_basis(sink, "at most: %d multiprocessors at %.2f GHz, compute capability %d.%d, "
-			"dense", n, 1e-9 * hz, capability / 10, capability % 10);
+			"dense", n, 1e-9 * hz, rates.capability / 10, rates.capability % 10);
 }
 #endif

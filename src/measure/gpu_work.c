@@ -9,6 +9,7 @@
 
 /* The workspace recommended for cuBLAS on Hopper. With less it avoids its fastest kernels. */
 #define WORKSPACE_BYTES ((size_t)64 << 20)
+#define LARGE_CACHE ((size_t)128 << 20)	/* where CUDA does not tell */
 #define SLOWED 0.10		/* loss of speed that is worth a note */
 
 static const struct repeat_limits gpu_full = {
@@ -28,20 +29,6 @@ bool gpu_blas_ok(struct gpu_work *g, cublasStatus_t status, const char *what)
 	return cublas_check(&g->cuda, status, what, g->err) == 0;
 }
 
-/* Sets the workspace after the stream, since setting a stream restores the default workspace. */
-static int open_blas(struct gpu_work *g)
-{
-	const struct cuda *c = &g->cuda;
-	void *workspace;
-
-	if (!gpu_blas_ok(g, c->cublasCreate(&g->blas), "start cuBLAS") ||
-	    !gpu_blas_ok(g, c->cublasSetStream(g->blas, g->stream), "give cuBLAS a stream") ||
-	    !gpu_ok(g, c->cudaMalloc(&workspace, WORKSPACE_BYTES), "allocate memory for cuBLAS"))
-		return -1;
-	return gpu_blas_ok(g, c->cublasSetWorkspace(g->blas, workspace, WORKSPACE_BYTES),
-			   "give cuBLAS memory to work in") ? 0 : -1;
-}
-
 bool gpu_allocate(struct gpu_work *g, char **p, size_t bytes)
 {
 	void *at = NULL;
@@ -51,18 +38,12 @@ bool gpu_allocate(struct gpu_work *g, char **p, size_t bytes)
 	return ok;
 }
 
-#define LARGE_CACHE ((size_t)128 << 20)	/* where CUDA does not tell */
-
-static void read_cache(struct gpu_work *g)
-{
-	int bytes = gpu_attribute(g, cudaDevAttrL2CacheSize);
-
-	g->cache_bytes = bytes > 0 ? (size_t)bytes : LARGE_CACHE;
-}
-
+/* Sets the workspace after the stream, since setting a stream restores the default workspace. */
 int gpu_work_open(struct gpu_work *g, const struct device *d, struct err *err)
 {
 	const struct cuda *c = &g->cuda;
+	void *workspace;
+	int bytes;
 
 	g->err = err;
 	if (cuda_open(&g->cuda, err) || cuda_ordinal(c, d->id, &g->ordinal, err) ||
@@ -70,10 +51,16 @@ int gpu_work_open(struct gpu_work *g, const struct device *d, struct err *err)
 	    !gpu_ok(g, c->cudaStreamCreateWithFlags(&g->stream, cudaStreamNonBlocking),
 		    "make a stream") ||
 	    !gpu_ok(g, c->cudaEventCreate(&g->begun), "make an event") ||
-	    !gpu_ok(g, c->cudaEventCreate(&g->ended), "make an event"))
+	    !gpu_ok(g, c->cudaEventCreate(&g->ended), "make an event") ||
+	    !gpu_blas_ok(g, c->cublasCreate(&g->blas), "start cuBLAS") ||
+	    !gpu_blas_ok(g, c->cublasSetStream(g->blas, g->stream), "give cuBLAS a stream") ||
+	    !gpu_ok(g, c->cudaMalloc(&workspace, WORKSPACE_BYTES), "allocate memory for cuBLAS") ||
+	    !gpu_blas_ok(g, c->cublasSetWorkspace(g->blas, workspace, WORKSPACE_BYTES),
+			 "give cuBLAS memory to work in"))
 		return -1;
-	read_cache(g);
-	return open_blas(g);
+	bytes = gpu_attribute(g, cudaDevAttrL2CacheSize);
+	g->cache_bytes = bytes > 0 ? (size_t)bytes : LARGE_CACHE;
+	return 0;
 }
 
 void gpu_begin(struct gpu_work *g)
@@ -104,17 +91,10 @@ int gpu_attribute(struct gpu_work *g, enum cudaDeviceAttr attribute)
 	return value;
 }
 
-static void note_slowed(struct sink *sink, double before_s, double after_s)
-{
-	if (after_s < HUGE_VAL && before_s < (1 - SLOWED) * after_s)
-		sink_note(sink, "the GPU slowed down by %.0f %% while it was measured (heat, its "
-			  "power limit, or others on it)", 100 * (1 - before_s / after_s));
-}
-
 static int measure_gpu_device(struct sink *sink, const struct device *d, struct err *err)
 {
 	struct gpu_work g = { .ordinal = 0 };
-	double before_s;
+	double before_s, after_s;
 
 	sink->limits = sink->quick ? &gpu_quick : &gpu_full;
 	if (gpu_work_open(&g, d, err))
@@ -122,7 +102,10 @@ static int measure_gpu_device(struct sink *sink, const struct device *d, struct 
 	gpu_peaks(sink, &g);
 	before_s = gpu_reference_s(&g);
 	gpu_products(sink, &g);
-	note_slowed(sink, before_s, gpu_reference_s(&g));
+	after_s = gpu_reference_s(&g);
+	if (after_s < HUGE_VAL && before_s < (1 - SLOWED) * after_s)
+		sink_note(sink, "the GPU slowed down by %.0f %% while it was measured (heat, its "
+			  "power limit, or others on it)", 100 * (1 - before_s / after_s));
 	gpu_launches(sink, &g);
 	gpu_copies(sink, &g);
 	return 0;

@@ -37,15 +37,6 @@ static double run_product(void *state, int64_t count)
 	return 1e-9 * (double)(clock_boot_ns() - begun_ns);
 }
 
-static int time_product(struct sink *sink, struct product *p, struct device_measurement *m)
-{
-	*m = (struct device_measurement){
-		.what = MEASURED_PRODUCT, .devices = 1, .m = p->m, .n = p->width, .k = p->width,
-	};
-	memcpy(m->variant, p->variant, strlen(p->variant));
-	return sink_time(sink, m, run_product, p);
-}
-
 static void *operand(size_t n, size_t size)
 {
 	void *x = aligned_alloc(64, (n * size + 63) / 64 * 64);
@@ -79,10 +70,14 @@ static void sweep_sizes(struct sink *sink, struct product *p)
 {
 	double most_s = sink->quick ? PRODUCT_MOST_QUICK_S : PRODUCT_MOST_S;
 	struct size_walk walk = { 0 };
-	struct device_measurement last;
 	int64_t filled = 0;
 
 	while (sizes_next(&walk, sink->quick)) {
+		struct device_measurement m = {
+			.what = MEASURED_PRODUCT, .devices = 1,
+			.m = walk.rows, .n = walk.width, .k = walk.width,
+		};
+
 		if (walk.width != filled) {
 			empty(p);
 			if (!fill_operands(p, SIZES_ROWS_MAX, walk.width))
@@ -91,22 +86,12 @@ static void sweep_sizes(struct sink *sink, struct product *p)
 		}
 		p->m = walk.rows;
 		p->width = walk.width;
-		if (time_product(sink, p, &last) || (sink->quick ? 4 : 2) * last.time_s > most_s)
+		memcpy(m.variant, p->variant, strlen(p->variant));
+		if (sink_time(sink, &m, run_product, p) ||
+		    (sink->quick ? 4 : 2) * m.time_s > most_s)
 			sizes_skip_width(&walk);
 	}
 	empty(p);
-}
-
-static void products(struct sink *sink, const struct blas *blas)
-{
-	struct product fp32 = { .run = blas->product_fp32, .variant = "fp32",
-				.size = sizeof(float) };
-	struct product fp64 = { .run = blas->product_fp64, .variant = "fp64",
-				.size = sizeof(double) };
-
-	sweep_sizes(sink, &fp32);
-	if (!sink->quick)
-		sweep_sizes(sink, &fp64);
 }
 
 /* --- copies in memory --- */
@@ -137,56 +122,16 @@ static double run_copy(void *state, int64_t count)
 	return team_do(state, copy_part, count);
 }
 
-static void copy_memory(struct sink *sink, struct team *team)
-{
-	size_t most = (size_t)1 << (sink->quick ? 24 : 27);
-	struct copy c = { aligned_alloc(64, most), aligned_alloc(64, most), 0 };
+/* --- one slot --- */
 
-	team->data = &c;
-	if (!c.from || !c.to)
-		sink_note(sink, "no copies in memory: there is too little of it");
-	else
-		memset(c.from, 1, most);
-	for (c.bytes = (size_t)1 << 16; c.from && c.to && c.bytes <= most;
-	     c.bytes <<= sink->quick ? 4 : 2) {
-		struct device_measurement m = {
-			.what = MEASURED_MEMORY, .devices = 1, .bytes = (int64_t)c.bytes,
-		};
-
-		sink_time(sink, &m, run_copy, team);
-	}
-	team->data = NULL;
-	free(c.from);
-	free(c.to);
-}
-
-/* --- disturbances --- */
-
-struct quiet {
-	double wall_s, cpu_s;
-};
-
-/* The times of this thread, which works all the time. */
-static struct quiet quiet_now(void)
+/* The processor time of this thread, which works all the time. */
+static double thread_s(void)
 {
 	struct rusage u;
 
 	getrusage(RUSAGE_THREAD, &u);
-	return (struct quiet){
-		.wall_s = clock_boot_s(),
-		.cpu_s = (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
-			 1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec),
-	};
-}
-
-static void note_busy(struct sink *sink, const struct quiet *before)
-{
-	struct quiet now = quiet_now();
-	double wall = now.wall_s - before->wall_s, share = (now.cpu_s - before->cpu_s) / wall;
-
-	if (wall > 0 && share < 1 - BUSY)
-		sink_note(sink, "the machine was busy: other processes had %.0f %% of the core's "
-			  "time; these figures are too low", 100 * (1 - share));
+	return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+	       1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
 }
 
 /* The rate of a fixed product, measured before and after all others. */
@@ -203,36 +148,39 @@ static double product_rate(const struct blas *blas)
 	return 1 / best_s;
 }
 
-static void note_slowed(struct sink *sink, double before, double after)
-{
-	if (after < (1 - SLOWED) * before)
-		sink_note(sink, "the processor slowed down by %.0f %% while it was measured (heat, "
-			  "or others on the same core)", 100 * (1 - after / before));
-}
-
-/* --- one slot --- */
-
 static void measure_products(struct sink *sink, int cores)
 {
-	struct quiet quiet = quiet_now();
+	double begun_s = clock_boot_s(), used_s = thread_s(), wall_s, before, after;
 	struct err err = { 0 };
 	struct blas blas;
-	double before;
 
 	if (blas_open(&blas, cores, &err)) {
 		sink_note(sink, "%s", err.text);
 		return;
 	}
 	sink_note(sink, "products by OpenBLAS, kernels '%s', %d thread%s", blas.kernels, cores,
-		  cores == 1 ? "" : "s");
+		  plural(cores));
 	before = product_rate(&blas);
-	products(sink, &blas);
-	note_slowed(sink, before, product_rate(&blas));
-	note_busy(sink, &quiet);
+	sweep_sizes(sink, &(struct product){ .run = blas.product_fp32, .variant = "fp32",
+					     .size = sizeof(float) });
+	if (!sink->quick)
+		sweep_sizes(sink, &(struct product){ .run = blas.product_fp64, .variant = "fp64",
+						     .size = sizeof(double) });
+	after = product_rate(&blas);
+	if (after < (1 - SLOWED) * before)
+		sink_note(sink, "the processor slowed down by %.0f %% while it was measured (heat, "
+			  "or others on the same core)", 100 * (1 - after / before));
+	wall_s = clock_boot_s() - begun_s;
+	used_s = thread_s() - used_s;
+	if (wall_s > 0 && used_s < (1 - BUSY) * wall_s)
+		sink_note(sink, "the machine was busy: other processes had %.0f %% of the core's "
+			  "time; these figures are too low", 100 * (1 - used_s / wall_s));
 }
 
 static int measure_slot(struct sink *sink, const struct device *d, struct err *err)
 {
+	size_t most = (size_t)1 << (sink->quick ? 24 : 27);
+	struct copy c = { NULL, NULL, 0 };
 	struct team team;
 
 	/* The binding begins with its first processor. */
@@ -240,7 +188,23 @@ static int measure_slot(struct sink *sink, const struct device *d, struct err *e
 	measure_products(sink, d->cores);
 	if (team_start(&team, d->cores, NULL, err))
 		return -1;
-	copy_memory(sink, &team);
+	c.from = aligned_alloc(64, most);
+	c.to = aligned_alloc(64, most);
+	team.data = &c;
+	if (!c.from || !c.to)
+		sink_note(sink, "no copies in memory: there is too little of it");
+	else
+		memset(c.from, 1, most);
+	for (c.bytes = (size_t)1 << 16; c.from && c.to && c.bytes <= most;
+	     c.bytes <<= sink->quick ? 4 : 2) {
+		struct device_measurement m = {
+			.what = MEASURED_MEMORY, .devices = 1, .bytes = (int64_t)c.bytes,
+		};
+
+		sink_time(sink, &m, run_copy, &team);
+	}
+	free(c.from);
+	free(c.to);
 	team_stop(&team);
 	return 0;
 }
@@ -270,35 +234,29 @@ struct vectors {
 	size_t n;
 };
 
-/* Changes a vector before the sum, as a new gradient would be: it lies in the cache of its own
+/* Sums a slice of all vectors. The time runs from the arrival of all threads until all are done.
+ * Each vector is changed before, as a new gradient would be: it lies in the cache of its own
  * core. */
-static void change_vector(float *x, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		x[i] = 0.5f * x[i] + 0.25f;
-}
-
-static void add_vector(float *restrict sum, const float *restrict x, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		sum[i] += x[i];
-}
-
-/* Sums a slice of all vectors. The time runs from the arrival of all threads until all are done. */
 static double sum_all(struct team *team, int rank, int64_t count)
 {
 	struct vectors *v = team->data;
 	size_t slice = v->n / (size_t)team->n, at = slice * (size_t)rank;
+	float *own = v->of[rank], *restrict sum = v->sum + at;
 	int64_t time_ns = 0;
 
 	for (int64_t i = 0; i < count; i++) {
-		change_vector(v->of[rank], v->n);
+		for (size_t k = 0; k < v->n; k++)
+			own[k] = 0.5f * own[k] + 0.25f;
 		team_meet(team);
 		int64_t begun_ns = clock_boot_ns();
 
-		memcpy(v->sum + at, v->of[0] + at, slice * sizeof(float));
-		for (int q = 1; q < team->n; q++)
-			add_vector(v->sum + at, v->of[q] + at, slice);
+		memcpy(sum, v->of[0] + at, slice * sizeof(float));
+		for (int q = 1; q < team->n; q++) {
+			const float *restrict x = v->of[q] + at;
+
+			for (size_t k = 0; k < slice; k++)
+				sum[k] += x[k];
+		}
 		team_meet(team);
 		time_ns += clock_boot_ns() - begun_ns;
 	}
@@ -320,39 +278,32 @@ static double touch(struct team *team, int rank, int64_t count)
 	return 0;
 }
 
-static void reduce(struct sink *sink, struct team *team)
-{
-	size_t most = (size_t)1 << (sink->quick ? 20 : 24);
-	struct vectors v = { .of = xcalloc((size_t)team->n, sizeof(*v.of)),
-			     .n = most / sizeof(float) };
-
-	v.sum = xmalloc(most);
-	team->data = &v;
-	team_do(team, touch, 1);
-	for (size_t bytes = 4096; bytes <= most; bytes *= sink->quick ? 16 : 4) {
-		struct device_measurement m = {
-			.what = MEASURED_REDUCTION, .devices = team->n, .bytes = (int64_t)bytes,
-		};
-
-		v.n = bytes / sizeof(float);
-		sink_time(sink, &m, run_reduction, team);
-	}
-	team->data = NULL;
-	for (int r = 0; r < team->n; r++)
-		free(v.of[r]);
-	free(v.of);
-	free(v.sum);
-}
-
 static int measure_slots(struct sink *sink, const struct device *devices, int n, struct err *err)
 {
 	struct device_measurement barrier = { .what = MEASURED_BARRIER, .devices = n };
+	size_t most = (size_t)1 << (sink->quick ? 20 : 24);
+	struct vectors v = { .n = most / sizeof(float) };
 	struct team team;
 
 	if (team_start(&team, n, devices, err))
 		return -1;
 	sink_time(sink, &barrier, run_barrier, &team);
-	reduce(sink, &team);
+	v.of = xcalloc((size_t)n, sizeof(*v.of));
+	v.sum = xmalloc(most);
+	team.data = &v;
+	team_do(&team, touch, 1);
+	for (size_t bytes = 4096; bytes <= most; bytes *= sink->quick ? 16 : 4) {
+		struct device_measurement m = {
+			.what = MEASURED_REDUCTION, .devices = n, .bytes = (int64_t)bytes,
+		};
+
+		v.n = bytes / sizeof(float);
+		sink_time(sink, &m, run_reduction, &team);
+	}
+	for (int r = 0; r < n; r++)
+		free(v.of[r]);
+	free(v.of);
+	free(v.sum);
 	team_stop(&team);
 	return 0;
 }

@@ -102,26 +102,6 @@ void sink_note(struct sink *sink, const char *format, ...)
 
 /* --- the process --- */
 
-static const struct measure_backend *backend_of(const struct device *d)
-{
-	const struct device_backend *backend = device_backend_of(d->id);
-
-	for (size_t i = 0; backend && i < sizeof(backends) / sizeof(backends[0]); i++)
-		if (!strcmp(backends[i]->name, backend->name))
-			return backends[i];
-	return NULL;
-}
-
-static int run_backend(struct sink *sink, const struct device *devices, int n, struct err *err)
-{
-	const struct measure_backend *backend = sink->backend;
-
-	if (device_backend_of(devices[0].id)->bind(devices, n, err))
-		return -1;
-	return n == 1 ? backend->device(sink, devices, err)
-		      : backend->exchange(sink, devices, n, err);
-}
-
 _Noreturn static void child(struct sink *sink, const struct device *devices, int n, pid_t parent)
 {
 	struct message end = { .kind = MESSAGE_END };
@@ -130,7 +110,9 @@ _Noreturn static void child(struct sink *sink, const struct device *devices, int
 	signal(SIGPIPE, SIG_IGN);
 	if (!proc_dies_with(parent, SIGKILL))
 		_exit(EX_IOERR);
-	if (run_backend(sink, devices, n, &err)) {
+	if (device_backend_of(devices[0].id)->bind(devices, n, &err) ||
+	    (n == 1 ? sink->backend->device(sink, devices, &err)
+		    : sink->backend->exchange(sink, devices, n, &err))) {
 		end.kind = MESSAGE_ERROR;
 		end.exit_status = err.exit_status;
 		snprintf(end.text, sizeof(end.text), "%.*s", (int)sizeof(end.text) - 1, err.text);
@@ -170,34 +152,37 @@ static void take_message(struct measure_result *r, const struct message *message
 	}
 }
 
-/* Waits for a message. Returns false if none came within SILENCE_S. */
-static bool has_spoken(int fd)
+static int collect_messages(pid_t pid, int fd, const char *id, struct measure_result *r,
+			    struct err *err)
 {
+	struct message message = { .kind = MESSAGE_NOTE };
 	struct pollfd from = { .fd = fd, .events = POLLIN };
-	int n;
+	ssize_t got = sizeof(message);
+	int n, status = 0;
 
-	do
-		n = poll(&from, 1, SILENCE_S * 1000);
-	while (n < 0 && errno == EINTR);
-	return n != 0;
-}
-
-static bool receive_message(int fd, struct message *message)
-{
-	ssize_t n;
-
-	do
-		n = read(fd, message, sizeof(*message));
-	while (n < 0 && errno == EINTR);
-	return n == (ssize_t)sizeof(*message);
-}
-
-static int ended_early(pid_t pid, const char *id, struct err *err)
-{
-	int status = 0;
-
+	while (got == sizeof(message) && message.kind != MESSAGE_END &&
+	       message.kind != MESSAGE_ERROR) {
+		do
+			n = poll(&from, 1, SILENCE_S * 1000);
+		while (n < 0 && errno == EINTR);
+		if (n == 0) {
+			/* Killed without waiting: a process that hangs in a driver may not even
+			 * die. */
+			kill(pid, SIGKILL);
+			waitpid(pid, NULL, WNOHANG);
+			return err_set(err, EX_OSERR, "cannot measure %s: the measuring process "
+				       "sent nothing for %d s, and was killed", id, SILENCE_S);
+		}
+		do
+			got = read(fd, &message, sizeof(message));
+		while (got < 0 && errno == EINTR);
+		if (got == sizeof(message))
+			take_message(r, &message, err);
+	}
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
+	if (message.kind == MESSAGE_END || message.kind == MESSAGE_ERROR)
+		return message.kind == MESSAGE_END ? 0 : -1;
 	if (WIFSIGNALED(status))
 		return err_set(err, EX_OSERR,
 			       "cannot measure %s: signal %d ended the measuring process", id,
@@ -207,48 +192,26 @@ static int ended_early(pid_t pid, const char *id, struct err *err)
 		       WEXITSTATUS(status));
 }
 
-/* Kills the process without waiting for its end: a process that hangs in a driver may not even
- * die. */
-static int hangs(pid_t pid, const char *id, struct err *err)
+int measure_device(const struct device *d, const struct measure_options *o,
+		   struct measure_result *r, struct err *err)
 {
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, WNOHANG);
-	return err_set(err, EX_OSERR, "cannot measure %s: the measuring process sent nothing for "
-		       "%d s, and was killed", id, SILENCE_S);
+	return measure_exchange(d, 1, o, r, err);
 }
 
-static int collect_messages(pid_t pid, int fd, const char *id, struct measure_result *r,
-			    struct err *err)
+int measure_exchange(const struct device *devices, int n, const struct measure_options *o,
+		     struct measure_result *r, struct err *err)
 {
-	struct message message = { .kind = MESSAGE_NOTE };
-
-	for (;;) {
-		if (!has_spoken(fd))
-			return hangs(pid, id, err);
-		if (!receive_message(fd, &message))
-			break;
-		take_message(r, &message, err);
-		if (message.kind == MESSAGE_END || message.kind == MESSAGE_ERROR)
-			break;
-	}
-	if (message.kind != MESSAGE_END && message.kind != MESSAGE_ERROR)
-		return ended_early(pid, id, err);
-	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-		;
-	return message.kind == MESSAGE_END ? 0 : -1;
-}
-
-static int measure_devices(const struct device *devices, int n, const struct measure_options *o,
-			   struct measure_result *r, struct err *err)
-{
+	const struct device_backend *backend = device_backend_of(devices[0].id);
 	struct sink sink = {
-		.backend = backend_of(&devices[0]), .quick = o->quick,
-		.limits = o->quick ? &REPEAT_QUICK : &REPEAT_FULL,
+		.quick = o->quick, .limits = o->quick ? &REPEAT_QUICK : &REPEAT_FULL,
 	};
 	pid_t parent = getpid(), pid;
 	int ends[2], rc;
 
 	*r = (struct measure_result){ 0 };
+	for (size_t i = 0; backend && i < sizeof(backends) / sizeof(backends[0]); i++)
+		if (!strcmp(backends[i]->name, backend->name))
+			sink.backend = backends[i];
 	if (!sink.backend)
 		return err_set(err, EX_UNAVAILABLE, "cannot measure %s: this pollux cannot measure "
 			       "devices of its sort", devices[0].id);
@@ -267,18 +230,6 @@ static int measure_devices(const struct device *devices, int n, const struct mea
 	if (rc)
 		measure_result_release(r);
 	return rc;
-}
-
-int measure_device(const struct device *d, const struct measure_options *o,
-		   struct measure_result *r, struct err *err)
-{
-	return measure_devices(d, 1, o, r, err);
-}
-
-int measure_exchange(const struct device *devices, int n, const struct measure_options *o,
-		     struct measure_result *r, struct err *err)
-{
-	return measure_devices(devices, n, o, r, err);
 }
 
 void measure_result_release(struct measure_result *r)

@@ -26,21 +26,15 @@ static int compare_doubles(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static double median(const double *times_s, int n)
-{
-	double sorted[REPEAT_MOST];
-
-	memcpy(sorted, times_s, (size_t)n * sizeof(*sorted));
-	qsort(sorted, (size_t)n, sizeof(*sorted), compare_doubles);
-	return n % 2 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
-}
-
 /* Mean and deviation in one pass: B. P. Welford, Technometrics 4 (1962), 419-420. */
 struct repeated repeat_of(const double *times_s, int n, const struct repeat_limits *limits)
 {
-	double most = REPEAT_STALL * median(times_s, n), m2 = 0;
 	struct repeated s = { .half_width = HUGE_VAL };
+	double sorted[REPEAT_MOST], most, m2 = 0;
 
+	memcpy(sorted, times_s, (size_t)n * sizeof(*sorted));
+	qsort(sorted, (size_t)n, sizeof(*sorted), compare_doubles);
+	most = REPEAT_STALL * (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;	/* the median */
 	for (int i = 0; i < n; i++) {
 		double delta = times_s[i] - s.mean_s;
 
@@ -60,42 +54,27 @@ struct repeated repeat_of(const double *times_s, int n, const struct repeat_limi
 	return s;
 }
 
-/* The number of operations that fills a span; 0: a run failed. The first run is a warm-up, which
- * loads pages and kernels. */
-static int64_t count_for_span(repeat_run *run, void *state, double span_s)
-{
-	double time_s = run(state, 1);
-
-	for (int64_t count = 1; !isnan(time_s); count *= 2) {
-		time_s = run(state, count);
-		if (time_s >= span_s || (count >= COUNT_MAX && !isnan(time_s)))
-			return count;
-	}
-	return 0;
-}
-
-/* Runs until two times in a row agree, while clocks rise and caches fill. */
-static int warm_up(repeat_run *run, void *state, int64_t count)
-{
-	double last_s = run(state, count);
-
-	for (int i = 0; i < WARM_UPS && !isnan(last_s); i++) {
-		double before_s = last_s;
-
-		last_s = run(state, count);
-		if (!isnan(last_s) && fmax(last_s, before_s) <= AGREE * fmin(last_s, before_s))
-			return 0;
-	}
-	return isnan(last_s) ? -1 : 0;
-}
-
+/* The first run of all loads pages and kernels. Then the number of operations is looked for that
+ * fills a span; then the operation runs until two times in a row agree, while clocks rise and
+ * caches fill. */
 int repeat_time(struct repeated *s, repeat_run *run, void *state,
 		const struct repeat_limits *limits)
 {
-	int64_t count = count_for_span(run, state, limits->span_s);
-	double times_s[REPEAT_MOST], begun_s;
+	double times_s[REPEAT_MOST], begun_s, last_s = run(state, 1), before_s = 0;
+	int64_t count = 1;
 
-	if (count == 0 || warm_up(run, state, count))
+	if (!isnan(last_s))
+		last_s = run(state, count);
+	while (last_s < limits->span_s && count < COUNT_MAX)
+		last_s = run(state, count *= 2);
+	if (!isnan(last_s))
+		last_s = run(state, count);
+	for (int i = 0; i < WARM_UPS && !isnan(last_s) &&
+	     fmax(last_s, before_s) > AGREE * fmin(last_s, before_s); i++) {
+		before_s = last_s;
+		last_s = run(state, count);
+	}
+	if (isnan(last_s))
 		return -1;
 	begun_s = clock_boot_s();
 	for (int n = 0; n < limits->most;) {
@@ -116,25 +95,18 @@ int repeat_time(struct repeated *s, repeat_run *run, void *state,
 static const int64_t widths[] = { 256, 1024, 4096 };
 #define N_WIDTHS ((int)(sizeof(widths) / sizeof(widths[0])))
 
-static int64_t next_width(int64_t width, bool quick)
-{
-	int n = quick ? N_WIDTHS - 1 : N_WIDTHS;
-
-	for (int i = 0; i < n; i++)
-		if (widths[i] > width)
-			return widths[i];
-	return 0;
-}
-
 bool sizes_next(struct size_walk *w, bool quick)
 {
 	int64_t most = quick ? SIZES_ROWS_MAX_QUICK : SIZES_ROWS_MAX;
+	int i = 0, n = quick ? N_WIDTHS - 1 : N_WIDTHS;
 
 	if (w->rows > 0 && w->rows < most) {
 		w->rows *= quick ? 4 : 2;
 		return true;
 	}
-	w->width = next_width(w->width, quick);
+	while (i < n && widths[i] <= w->width)
+		i++;
+	w->width = i < n ? widths[i] : 0;
 	w->rows = 1;
 	return w->width > 0;
 }

@@ -15,22 +15,6 @@
 
 /* --- the loop --- */
 
-static int one(struct profile *p, bool *more, struct trial *last, struct err *err)
-{
-	int rc = profile_choose(p, last, more, err);
-
-	if (rc == 0 && *more) {
-		run_release(&last->run);
-		rc = profile_try(p, last, err);
-		*more = rc == 0 && !p->cancelled;
-	}
-	if (!*more)
-		return rc;
-	p->interrupted = profile_is_interrupted(p);
-	profile_learn(p, last);
-	return profile_is_hopeless(p, last) ? profile_failed(p, last, err) : 0;
-}
-
 static int run_trials(struct profile *p, struct err *err)
 {
 	struct trial last = { .outcome = OBSERVATION_MEASURED };
@@ -38,9 +22,20 @@ static int run_trials(struct profile *p, struct err *err)
 	int rc = 0;
 
 	run_init(&last.run);
-	p->interrupted = profile_is_interrupted(p);
-	while (rc == 0 && more && !p->interrupted && !p->cancelled)
-		rc = one(p, &more, &last, err);
+	p->interrupted = profile_interruptions(p) > 0;
+	while (rc == 0 && more && !p->interrupted && !p->cancelled) {
+		rc = profile_choose(p, &last, &more, err);
+		if (rc == 0 && more) {
+			run_release(&last.run);
+			rc = profile_try(p, &last, err);
+			more = rc == 0 && !p->cancelled;
+		}
+		if (!more)
+			break;
+		p->interrupted = profile_interruptions(p) > 0;
+		profile_learn(p, &last);
+		rc = profile_is_hopeless(p, &last) ? profile_failed(p, &last, err) : 0;
+	}
 	if (rc == 0 && p->n_measured + p->n_known == 0 && !p->interrupted && !p->cancelled &&
 	    last.outcome != OBSERVATION_MEASURED)
 		rc = profile_failed(p, &last, err);
@@ -53,25 +48,8 @@ static int run_trials(struct profile *p, struct err *err)
 /* Other plans than the first get their share of what the first leaves. */
 #define FIRST_SHARE 0.5
 
-/* Resets what is counted for each plan by itself. */
-static void begin_plan(struct profile *p, int i, int n)
-{
-	double left_s = p->start_boot_s + p->settings->budget_s - clock_boot_s();
-	int n_left = n - i;
-
-	free(p->workload);
-	p->plan = &p->plans.items[i];
-	p->workload = execution_plan_workload(p->job->declared.workload, p->plan->name,
-					      p->plan->hash);
-	p->budget_s = i == 0 && n > 1 ? FIRST_SHARE * left_s : left_s / n_left;
-	p->until_boot_s = clock_boot_s() + p->budget_s;
-	observation_list_release(&p->bad);
-	p->n_points = p->n_measured = p->n_known = p->n_lost = p->n_lost_there = 0;
-	p->n_launches = 0;
-	p->launches_s = 0;
-}
-
-/* Measures the command, or each of its plans. */
+/* Measures the command, or each of its plans, for which all is counted anew. A plan that does not
+ * work leaves the others. */
 static int measure_plans(struct profile *p, struct err *err)
 {
 	int n = p->plans.count, n_points = 0, n_measured = 0, rc = 0;
@@ -79,8 +57,18 @@ static int measure_plans(struct profile *p, struct err *err)
 	if (n == 0)
 		return run_trials(p, err);
 	for (int i = 0; i < n && !p->interrupted && !p->cancelled; i++) {
-		begin_plan(p, i, n);
-		/* A plan that does not work leaves the others. */
+		double left_s = p->start_boot_s + p->settings->budget_s - clock_boot_s();
+
+		free(p->workload);
+		p->plan = &p->plans.items[i];
+		p->workload = execution_plan_workload(p->job->declared.workload, p->plan->name,
+						      p->plan->hash);
+		p->budget_s = i == 0 && n > 1 ? FIRST_SHARE * left_s : left_s / (n - i);
+		p->until_boot_s = clock_boot_s() + p->budget_s;
+		observation_list_release(&p->bad);
+		p->n_points = p->n_measured = p->n_known = p->n_lost = p->n_lost_there = 0;
+		p->n_launches = 0;
+		p->launches_s = 0;
 		rc = run_trials(p, err);
 		n_points += p->n_points;
 		n_measured += p->n_measured;
@@ -156,12 +144,15 @@ static bool stop_what_runs(struct profile *p)
 	return any;
 }
 
-static int set_state(struct profile *p, int failed, const struct err *why, struct err *err)
+/* Ends the job, unless it was cancelled meanwhile. */
+static int conclude_job(struct profile *p, int failed, const struct err *why, struct err *err)
 {
 	enum job_state state = failed ? JOB_FAILED : p->interrupted ? JOB_CANCELLED : JOB_DONE;
 	struct text t = TEXT_INIT;
 	int rc;
 
+	if (keep_models(p, err) || profile_warn(p, err) || store_begin(p->store, err))
+		return -1;
 	if (failed)
 		text_add(&t, why->text);
 	else if (p->n_points == 0 && !p->interrupted)
@@ -170,41 +161,22 @@ static int set_state(struct profile *p, int failed, const struct err *why, struc
 	else
 		text_addf(&t, "%s%d point%s measured in %.0f s",
 			  p->interrupted ? "interrupted; " : "", p->n_measured,
-			  p->n_measured == 1 ? "" : "s", clock_boot_s() - p->start_boot_s);
-	rc = store_job_set_state(p->store, p->job->id, state, t.data, err) ||
-	     store_event_add(p->store, p->job->id, 0, "profile", t.data, err) ? -1 : 0;
+			  plural(p->n_measured), clock_boot_s() - p->start_boot_s);
+	rc = profile_has_ended(p, &p->cancelled, err);
+	if (rc == 0 && !p->cancelled)
+		rc = store_job_set_state(p->store, p->job->id, state, t.data, err) ||
+		     store_event_add(p->store, p->job->id, 0, "profile", t.data, err) ? -1 : 0;
 	text_release(&t);
-	return rc;
-}
-
-/* Ends the job, unless it was cancelled meanwhile. */
-static int conclude_job(struct profile *p, int failed, const struct err *why, struct err *err)
-{
-	if (keep_models(p, err) || profile_warn(p, err) || store_begin(p->store, err))
-		return -1;
-	if (profile_has_ended(p, &p->cancelled, err) ||
-	    (!p->cancelled && set_state(p, failed, why, err))) {
-		store_rollback(p->store);
-		return -1;
-	}
-	return store_commit(p->store, err);
-}
-
-/* Removes the scratch directory before the lock: as long as the lock is held no pass ends the
- * job. */
-static void let_go(struct profile *p)
-{
-	char *scratch = paths_checkpoints(p->paths, p->job->id);
-
-	remove_tree(scratch);
-	job_lock_remove(p->paths, JOB_LOCK_PROFILE, p->job->id);
-	close(p->lock);
-	free(scratch);
+	if (rc == 0)
+		return store_commit(p->store, err);
+	store_rollback(p->store);
+	return -1;
 }
 
 static int finish_profile(struct profile *p, int rc, struct err *err)
 {
 	struct err ignored = { 0 };
+	char *scratch;
 
 	if (stop_what_runs(p)) {
 		close(p->lock);		/* the supervisor removes the lock and ends the job */
@@ -212,7 +184,12 @@ static int finish_profile(struct profile *p, int rc, struct err *err)
 	}
 	if (!p->cancelled && conclude_job(p, rc, err, rc ? &ignored : err))
 		rc = -1;
-	let_go(p);
+	/* before the lock goes: as long as it is held no pass ends the job */
+	scratch = paths_checkpoints(p->paths, p->job->id);
+	remove_tree(scratch);
+	job_lock_remove(p->paths, JOB_LOCK_PROFILE, p->job->id);
+	close(p->lock);
+	free(scratch);
 	return rc;
 }
 

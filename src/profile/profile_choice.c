@@ -35,28 +35,28 @@ static void add_point(struct known *k, struct observation point)
 	points->items[points->count++] = point;
 }
 
-/* An experiment has one kind of device, and its configurations do not name it. */
-static void add_measured(struct known *k, struct observation point)
+static int read_known(struct profile *p, struct known *k, struct err *err)
 {
-	const struct configuration *c = &point.configuration;
-
-	point.configuration = configuration_at(configuration_place(c), c->local_batch_size,
-					       c->accumulation_steps);
-	add_point(k, point);
-}
-
-static void release_known(struct known *k)
-{
-	knowledge_release(&k->knowledge);
-	observation_list_release(&k->points);
-}
-
-/* Adds the points that ran out of memory. If each device has its own memory, their number of
- * replicas does not matter. */
-static void add_ran_out(struct known *k)
-{
+	const char *workload = p->workload, *kind = p->devices[0].kind;
 	const struct memory_bounds *b = &k->knowledge.memory;
 
+	*k = (struct known){ 0 };
+	if (knowledge_load(p->store, workload, kind, &k->knowledge, err) ||
+	    knowledge_learn(p->store, workload, kind, "", &k->knowledge, err))
+		return -1;
+	for (int i = 0; i < k->knowledge.seen.count; i++) {
+		struct observation point = k->knowledge.seen.items[i];
+		const struct configuration *c = &point.configuration;
+
+		/* An experiment has one kind of device, and its configurations do not name it. */
+		point.configuration = configuration_at(configuration_place(c), c->local_batch_size,
+						       c->accumulation_steps);
+		add_point(k, point);
+	}
+	p->n_known = k->points.count;
+	for (int i = 0; i < p->bad.count; i++)
+		add_point(k, p->bad.items[i]);
+	/* Where each device has its own memory, the number of replicas does not matter. */
 	for (int i = 0; i < b->n_ran_out; i++)
 		add_point(k, (struct observation){
 			.configuration = {
@@ -65,82 +65,43 @@ static void add_ran_out(struct known *k)
 			},
 			.outcome = OBSERVATION_NO_MEMORY,
 		});
-}
-
-static int read_known(struct profile *p, struct known *k, struct err *err)
-{
-	const char *workload = p->workload, *kind = p->devices[0].kind;
-
-	*k = (struct known){ 0 };
-	if (knowledge_load(p->store, workload, kind, &k->knowledge, err) ||
-	    knowledge_learn(p->store, workload, kind, "", &k->knowledge, err))
-		return -1;
-	for (int i = 0; i < k->knowledge.seen.count; i++)
-		add_measured(k, k->knowledge.seen.items[i]);
-	p->n_known = k->points.count;
-	for (int i = 0; i < p->bad.count; i++)
-		add_point(k, p->bad.items[i]);
-	add_ran_out(k);
 	return 0;
 }
 
 /* --- choosing --- */
 
-static struct experiment_limits limits_of(const struct profile *p)
-{
-	const struct declaration *d = &p->job->declared;
-	int width = p->plan ? p->plan->width : 1;
-
-	return (struct experiment_limits){
-		.min_replicas = (d->min_replicas + width - 1) / width,
-		.max_replicas = p->n_devices / width,
-		.batch = d->batch,
-		.shares_memory = device_backend_of(p->devices[0].id)->shares_memory,
-	};
-}
-
-static double launch_s(const struct profile *p, const struct known *k)
-{
-	if (p->n_launches > 0)
-		return p->launches_s / p->n_launches;
-	return isfinite(k->knowledge.restart_s) ? k->knowledge.restart_s : LAUNCH_GUESS_S;
-}
-
-static int max_points(const struct profile *p)
-{
-	return p->settings->max_points > 0 ? p->settings->max_points : PROFILE_POINTS;
-}
-
-/* The share of the rest of the budget for one point. It is divided among the points still to come,
- * or among those that it suffices for, if these are fewer. */
-static double share_s(const struct profile *p, double launch, double left)
-{
-	double points = fmax(max_points(p) - p->n_points, 1);
-	double affordable = floor(left / (launch + EXPERIMENT_MEASURE_S));
-
-	return left / fmax(fmin(points, affordable), 1);
-}
-
+/* The point's share of the rest of the budget, which is divided among the points still to come, or
+ * among those that it suffices for, if these are fewer. */
 static bool choose_trial(const struct profile *p, const struct known *k, struct trial *t)
 {
-	double left = profile_left_s(p), launch = launch_s(p, k);
+	const struct declaration *d = &p->job->declared;
+	double left = profile_left_s(p);
+	double launch = p->n_launches > 0 ? p->launches_s / p->n_launches
+		: isfinite(k->knowledge.restart_s) ? k->knowledge.restart_s : LAUNCH_GUESS_S;
+	int most = p->settings->max_points > 0 ? p->settings->max_points : PROFILE_POINTS;
+	double points = fmin(fmax(most - p->n_points, 1),
+			     floor(left / (launch + EXPERIMENT_MEASURE_S)));
+	int width = p->plan ? p->plan->width : 1;
 	struct experiment e = {
-		.limits = limits_of(p), .points = k->points.items, .n_points = k->points.count,
+		.limits = { .min_replicas = (d->min_replicas + width - 1) / width,
+			    .max_replicas = p->n_devices / width, .batch = d->batch,
+			    .shares_memory = device_backend_of(p->devices[0].id)->shares_memory },
+		.points = k->points.items, .n_points = k->points.count,
 		.fit = k->knowledge.model.fit, .launch_s = launch, .left_s = left,
 		.growth_left_s = left - (1 - GROWTH_SHARE) * p->budget_s,
-		.share_s = share_s(p, launch, left), .again = p->n_points == 0,
+		.share_s = left / fmax(points, 1), .again = p->n_points == 0,
 	};
 
 	if (e.limits.max_replicas < e.limits.min_replicas ||
-	    (p->n_points >= max_points(p) && p->settings->max_points > 0))
+	    (p->n_points >= most && p->settings->max_points > 0))
 		return false;
 	/* Without a batch size there is only one point, which is measured once. */
-	if (p->job->declared.batch.size == 0 && p->n_measured > 0)
+	if (d->batch.size == 0 && p->n_measured > 0)
 		return false;
 	if (!experiment_next(&e, &t->choice))
 		return false;
 	t->measure_s = fmin(fmax(e.share_s, t->choice.expected_s), left) - launch;
-	if (p->job->declared.batch.size == 0)
+	if (d->batch.size == 0)
 		t->measure_s = left;
 	t->launch_limit_s = p->n_launches == 0 ? left
 		: fmin(left, LAUNCH_PATIENCE_S + LAUNCH_PATIENCE * launch);
@@ -153,7 +114,8 @@ int profile_choose(struct profile *p, struct trial *t, bool *chosen, struct err 
 	int rc = read_known(p, &k, err);
 
 	*chosen = rc == 0 && choose_trial(p, &k, t);
-	release_known(&k);
+	knowledge_release(&k.knowledge);
+	observation_list_release(&k.points);
 	return rc;
 }
 
@@ -167,27 +129,6 @@ static void add_bad(struct profile *p, const struct trial *t)
 	};
 }
 
-static void add_launch(struct profile *p, const struct trial *t)
-{
-	if (!isfinite(t->run.first_step_s) || !isfinite(t->run.stop_duration_s))
-		return;
-	p->launches_s += t->run.first_step_s + t->run.stop_duration_s;
-	p->n_launches++;
-}
-
-/* Adds the processor time that other programs used during this run. */
-static void add_others(struct profile *p, const struct trial *t)
-{
-	double others_s = t->after.busy_s - t->before.busy_s - t->run.cpu_time_s;
-
-	if (!isfinite(others_s))
-		return;
-	p->watched_s += t->after.boot_s - t->before.boot_s;
-	p->others_s += fmax(others_s, 0);
-	p->stolen_s += t->after.stolen_s - t->before.stolen_s;
-	p->n_hot += t->after.n_hot - t->before.n_hot;
-}
-
 /* True if the supervisor was killed. The size is not the cause, so it is tried again. */
 static bool lost_supervisor(const struct trial *t)
 {
@@ -195,29 +136,34 @@ static bool lost_supervisor(const struct trial *t)
 	       (t->run.outcome == OUTCOME_LOST || t->run.stop_reason == STOP_ORPHAN);
 }
 
-/* Counts a killed supervisor. A size that lost PROFILE_MOST_LOST in a row is not tried again: it
- * may be the cause after all, and it would use up the budget. */
-static void add_lost(struct profile *p, const struct trial *t)
-{
-	const struct configuration *c = &t->choice.configuration;
-	bool same = p->n_lost > 0 && configuration_equal(c, &p->lost);
-
-	p->n_lost++;
-	p->n_lost_there = same ? p->n_lost_there + 1 : 1;
-	p->lost = *c;
-	if (p->n_lost_there == PROFILE_MOST_LOST)
-		add_bad(p, t);
-}
-
+/* A size that lost PROFILE_MOST_LOST supervisors in a row is not tried again: it may be the cause
+ * after all, and it would use up the budget. */
 void profile_learn(struct profile *p, const struct trial *t)
 {
+	const struct configuration *c = &t->choice.configuration;
+	double others_s = t->after.busy_s - t->before.busy_s - t->run.cpu_time_s;
+
 	if (lost_supervisor(t)) {
-		add_lost(p, t);
+		bool same = p->n_lost > 0 && configuration_equal(c, &p->lost);
+
+		p->n_lost++;
+		p->n_lost_there = same ? p->n_lost_there + 1 : 1;
+		p->lost = *c;
+		if (p->n_lost_there == PROFILE_MOST_LOST)
+			add_bad(p, t);
 		return;
 	}
 	p->n_points++;
-	add_launch(p, t);
-	add_others(p, t);
+	if (isfinite(t->run.first_step_s) && isfinite(t->run.stop_duration_s)) {
+		p->launches_s += t->run.first_step_s + t->run.stop_duration_s;
+		p->n_launches++;
+	}
+	if (isfinite(others_s)) {
+		p->watched_s += t->after.boot_s - t->before.boot_s;
+		p->others_s += fmax(others_s, 0);
+		p->stolen_s += t->after.stolen_s - t->before.stolen_s;
+		p->n_hot += t->after.n_hot - t->before.n_hot;
+	}
 	if (t->slowed) {
 		p->n_slowed++;
 		memcpy(p->slowed_by, t->slowed_by, sizeof(p->slowed_by));
@@ -235,54 +181,40 @@ void profile_learn(struct profile *p, const struct trial *t)
 
 /* --- failing --- */
 
-/* Adds the step that the job reached. */
-static void add_steps(const struct profile *p, struct text *text)
+int profile_failed(const struct profile *p, const struct trial *t, struct err *err)
 {
+	const struct run *run = &t->run;
+	bool started = run->outcome != OUTCOME_NOT_STARTED;
+	struct text text = TEXT_INIT;
 	struct err ignored;
 	struct job job;
 
-	if (store_job_get(p->store, p->job->id, &job, &ignored))
-		return;
-	if (job.progress.steps > 0)
-		text_addf(text, ", at step %.0f", job.progress.steps);
-	job_release(&job);
-}
-
-/* Describes in one line why there is nothing to show. */
-static void describe_failure(const struct profile *p, const struct trial *t, struct text *text)
-{
-	const struct run *run = &t->run;
-
-	if (run->outcome == OUTCOME_NOT_STARTED) {
-		text_add(text, "the command could not be started");
+	if (!started) {
+		text_add(&text, "the command could not be started");
 		if (run->diagnosis && *run->diagnosis)
-			text_addf(text, ": %s", run->diagnosis);
+			text_addf(&text, ": %s", run->diagnosis);
 	} else if (lost_supervisor(t)) {
-		text_addf(text, "its supervisor was killed, at %d point%s", p->n_lost,
-			  p->n_lost == 1 ? "" : "s");
+		text_addf(&text, "its supervisor was killed, at %d point%s", p->n_lost,
+			  plural(p->n_lost));
 	} else if (t->outcome == OBSERVATION_TOO_SLOW) {
-		text_addf(text, "no step time in %.3g s: the program has to report its steps "
+		text_addf(&text, "no step time in %.3g s: the program has to report its steps "
 			  "(pollux-client(3), pollux-report(1)) or print them (pollux-steps(1)), "
 			  "for at least half a second and two steps (a progress bar counts after "
 			  "%g s, or at once if its total is --steps)", run->duration_s,
 			  PROFILE_BAR_LIFE_S);
 	} else {
-		text_add(text, run->out_of_memory ? "even at its own sizes " : "the command ");
-		profile_describe_end(run, text);
-		if (run->outcome == OUTCOME_COMPLETED) {
-			add_steps(p, text);
-			text_add(text,
-				 ": give it more to do, for at least half a second and two steps");
-		}
+		text_add(&text, run->out_of_memory ? "even at its own sizes " : "the command ");
+		profile_describe_end(run, &text);
 	}
-}
-
-int profile_failed(const struct profile *p, const struct trial *t, struct err *err)
-{
-	bool started = t->run.outcome != OUTCOME_NOT_STARTED;
-	struct text text = TEXT_INIT;
-
-	describe_failure(p, t, &text);
+	if (started && !lost_supervisor(t) && t->outcome != OBSERVATION_TOO_SLOW &&
+	    run->outcome == OUTCOME_COMPLETED) {
+		if (store_job_get(p->store, p->job->id, &job, &ignored) == 0) {
+			if (job.progress.steps > 0)
+				text_addf(&text, ", at step %.0f", job.progress.steps);
+			job_release(&job);
+		}
+		text_add(&text, ": give it more to do, for at least half a second and two steps");
+	}
 	if (started)
 		text_addf(&text, "; see 'pollux log %lld'", (long long)p->job->id);
 	err_set(err, started ? EX_FAILED : EX_TEMPFAIL, "%s", text.data);

@@ -94,16 +94,8 @@ int profile_failed(const struct profile *p, const struct trial *t, struct err *e
  * ended. */
 int profile_try(struct profile *p, struct trial *t, struct err *err);
 double profile_left_s(const struct profile *p);
-bool profile_is_interrupted(const struct profile *p);
+int profile_interruptions(const struct profile *p);	/* how often a person has interrupted it */
 int profile_has_ended(struct profile *p, bool *ended, struct err *err);
-
-/* machine.c */
-struct machine_time machine_time_now(void);
-/* True if one of these devices reports that it is slowed; by: the reason. */
-bool machine_is_slowed(const struct device *devices, int n, const struct config *config, char *by,
-		       size_t size);
-int machine_processors(void);
-int64_t machine_memory_bytes(void);
 
 /* Adds "failed with exit status 1: " and the last output, for a run that ended by itself. */
 void profile_describe_end(const struct run *run, struct text *text);

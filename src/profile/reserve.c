@@ -19,14 +19,6 @@ struct holders {
 	struct reserved_list reserved;
 };
 
-static int read_holders(struct store *store, struct holders *h, struct err *err)
-{
-	*h = (struct holders){ 0 };
-	if (store_runs_active(store, &h->runs, err))
-		return -1;
-	return store_reserved_list(store, &h->reserved, err);
-}
-
 /* The outside holder of a device, which is no run and no profile; NULL: none. */
 static const char *outsider_on(const struct profile *p, const struct holders *h,
 			       const struct device *device)
@@ -54,20 +46,14 @@ static int most_wanted(const struct job *job)
 	return job->declared.max_replicas > 0 ? job->declared.max_replicas : DEVICE_MAX;
 }
 
-static bool is_allowed(const struct profile *p, const struct device *device)
-{
-	return device->usable && declaration_wants_kind(&p->job->declared, device->kind);
-}
-
-static bool is_free(const struct profile *p, const struct holders *h, const struct device *device)
-{
-	return is_allowed(p, device) && profile_job_on(&h->runs, &h->reserved, device) == 0 &&
-	       !outsider_on(p, h, device);
-}
-
 static bool is_beside(const struct device *a, const struct device *b)
 {
 	return !strcmp(a->kind, b->kind) && !strcmp(a->node, b->node);
+}
+
+static bool is_allowed(const struct profile *p, const struct device *device)
+{
+	return device->usable && declaration_wants_kind(&p->job->declared, device->kind);
 }
 
 /* Chooses free devices of one kind, that of the first free device: measurements on one kind tell
@@ -78,10 +64,13 @@ static void choose_devices(struct profile *p, const struct device_list *list,
 	struct device *some = xcalloc((size_t)list->count + 1, sizeof(*some));
 	int first = 0, most = 0, n = 0;
 
-	for (int d = 0; d < list->count; d++)
-		if (is_free(p, h, &list->items[d]) &&
-		    (n == 0 || !strcmp(some[0].kind, list->items[d].kind)))
-			some[n++] = list->items[d];
+	for (int d = 0; d < list->count; d++) {
+		const struct device *device = &list->items[d];
+
+		if (is_allowed(p, device) && !profile_job_on(&h->runs, &h->reserved, device) &&
+		    !outsider_on(p, h, device) && (n == 0 || !strcmp(some[0].kind, device->kind)))
+			some[n++] = *device;
+	}
 	for (int i = 0, count; i < n; i++) {
 		for (count = 0; i + count < n && is_beside(&some[i], &some[i + count]);)
 			count++;
@@ -94,27 +83,14 @@ static void choose_devices(struct profile *p, const struct device_list *list,
 	p->devices = xcalloc((size_t)p->n_devices + 1, sizeof(*p->devices));
 	memcpy(p->devices, some + first, (size_t)p->n_devices * sizeof(*p->devices));
 	free(some);
-}
-
-/* A point is measured on the first devices, as many as it needs. */
-static void tell_tiers(struct profile *p, const struct device_list *list)
-{
+	/* A point is measured on the first devices, as many as it needs. */
 	p->tiers = xcalloc((size_t)p->n_devices + 1, sizeof(*p->tiers));
-	for (int n = 2; n <= p->n_devices; n++) {
-		int link = devices_farthest(list, p->devices, n);
+	for (int i = 2; i <= p->n_devices; i++) {
+		int link = devices_farthest(list, p->devices, i);
 
 		if (link >= 0)
-			p->tiers[n] = (enum configuration_tier)(TIER_FAST + link);
+			p->tiers[i] = (enum configuration_tier)(TIER_FAST + link);
 	}
-}
-
-static int count_allowed(const struct profile *p, const struct device_list *list)
-{
-	int n = 0;
-
-	for (int d = 0; d < list->count; d++)
-		n += is_allowed(p, &list->items[d]);
-	return n;
 }
 
 static void describe_holders(const struct profile *p, const struct device_list *list,
@@ -134,59 +110,30 @@ static void describe_holders(const struct profile *p, const struct device_list *
 	}
 }
 
-/* Notes the holders of devices that the profile could have used. */
-static void note_missing(struct profile *p, const struct device_list *list, const struct holders *h)
-{
-	struct text t = TEXT_INIT;
-	int most = 0;
-
-	for (int d = 0; d < list->count; d++)
-		most += is_beside(&list->items[d], &p->devices[0]);
-	if (p->n_devices >= most || p->n_devices >= most_wanted(p->job))
-		return;
-	describe_holders(p, list, h, &t);
-	p->missing = text_detach(&t);
-}
-
-static int refuse_for_good(const struct declaration *d, const struct device_list *list, int usable,
-			   struct err *err)
-{
-	struct text t = TEXT_INIT;
-
-	declaration_add_kinds(d, &t);
-	text_addf(&t, ", but %d can be used here", usable);
-	if (d->kind || d->not_kind)
-		devices_add_kinds(list, &t);
-	err_set(err, EX_UNAVAILABLE, "the profile needs %d device%s%s; see 'pollux devices'",
-		d->min_replicas, d->min_replicas == 1 ? "" : "s", t.data);
-	text_release(&t);
-	return -1;
-}
-
 static int refuse_profile(const struct profile *p, const struct device_list *list,
 			  const struct holders *h, int usable, struct err *err)
 {
+	const struct declaration *d = &p->job->declared;
 	struct text t = TEXT_INIT;
 
-	if (usable < p->job->declared.min_replicas)
-		return refuse_for_good(&p->job->declared, list, usable, err);
-	describe_holders(p, list, h, &t);
-	if (p->n_devices == 0)
-		err_set(err, EX_TEMPFAIL, "no device is free: %s", t.data);
-	else
-		err_set(err, EX_TEMPFAIL, "%d device%s free, %d are needed: %s", p->n_devices,
-			p->n_devices == 1 ? " is" : "s are", p->job->declared.min_replicas, t.data);
+	if (usable < d->min_replicas) {
+		declaration_add_kinds(d, &t);
+		text_addf(&t, ", but %d can be used here", usable);
+		if (d->kind || d->not_kind)
+			devices_add_kinds(list, &t);
+		err_set(err, EX_UNAVAILABLE, "the profile needs %d device%s%s; see "
+			"'pollux devices'", d->min_replicas, plural(d->min_replicas), t.data);
+	} else {
+		describe_holders(p, list, h, &t);
+		if (p->n_devices == 0)
+			err_set(err, EX_TEMPFAIL, "no device is free: %s", t.data);
+		else
+			err_set(err, EX_TEMPFAIL, "%d device%s free, %d are needed: %s",
+				p->n_devices, p->n_devices == 1 ? " is" : "s are",
+				d->min_replicas, t.data);
+	}
 	text_release(&t);
 	return -1;
-}
-
-static int take_lock(struct profile *p, struct err *err)
-{
-	p->lock = job_lock_take(p->paths, JOB_LOCK_PROFILE, p->job->id, err);
-	if (p->lock == LOCK_HELD)
-		return err_set(err, EX_TEMPFAIL, "another process measures job %lld",
-			       (long long)p->job->id);
-	return p->lock < 0 ? -1 : 0;
 }
 
 /* Adds the job. Takes the lock before the commit, so that no pass sees the job without a lock. */
@@ -197,7 +144,13 @@ static int insert_profile_job(struct profile *p, const struct job_command *comma
 	p->job->profile = true;
 	p->job->state = JOB_RUNNING;
 	p->job->submit_time_s = clock_wall_s();
-	if (store_job_insert(p->store, p->job, command, &none, err) || take_lock(p, err))
+	if (store_job_insert(p->store, p->job, command, &none, err))
+		return -1;
+	p->lock = job_lock_take(p->paths, JOB_LOCK_PROFILE, p->job->id, err);
+	if (p->lock == LOCK_HELD)
+		return err_set(err, EX_TEMPFAIL, "another process measures job %lld",
+			       (long long)p->job->id);
+	if (p->lock < 0)
 		return -1;
 	if (p->settings->parameters > 0 &&
 	    store_workload_set_parameters(p->store, p->job->declared.workload,
@@ -215,37 +168,32 @@ static int reserve_devices(struct profile *p, const struct job_command *command,
 			   struct device_user_list *users, struct device_list *list,
 			   struct err *err)
 {
-	int usable = count_allowed(p, list);
-	struct holders h;
-	int rc = read_holders(p->store, &h, err);
+	struct holders h = { .runs = { 0 } };
+	int usable = 0, most = 0;
+	struct text t = TEXT_INIT;
+	int rc = store_runs_active(p->store, &h.runs, err) ||
+		 store_reserved_list(p->store, &h.reserved, err) ||
+		 device_owners_match(p->store, list, &h.runs, users, err) ? -1 : 0;
 
-	if (rc == 0)
-		rc = device_owners_match(p->store, list, &h.runs, users, err);
+	for (int d = 0; d < list->count; d++)
+		usable += is_allowed(p, &list->items[d]);
 	if (rc == 0) {
 		device_owners_refuse(users, &h.runs, list);
 		choose_devices(p, list, &h);
-		if (p->n_devices < p->job->declared.min_replicas || p->n_devices == 0) {
+		if (p->n_devices < p->job->declared.min_replicas || p->n_devices == 0)
 			rc = refuse_profile(p, list, &h, usable, err);
-		} else {
-			note_missing(p, list, &h);
-			tell_tiers(p, list);
-			rc = insert_profile_job(p, command, err);
-		}
 	}
+	for (int d = 0; rc == 0 && d < list->count; d++)
+		most += is_beside(&list->items[d], &p->devices[0]);
+	if (rc == 0 && p->n_devices < most && p->n_devices < most_wanted(p->job)) {
+		describe_holders(p, list, &h, &t);	/* of devices that it could have used */
+		p->missing = text_detach(&t);
+	}
+	if (rc == 0)
+		rc = insert_profile_job(p, command, err);
 	run_list_release(&h.runs);
 	reserved_list_release(&h.reserved);
 	return rc;
-}
-
-static void undo(struct profile *p)
-{
-	store_rollback(p->store);
-	if (p->lock >= 0) {
-		job_lock_remove(p->paths, JOB_LOCK_PROFILE, p->job->id);
-		close(p->lock);
-		p->lock = -1;
-	}
-	p->job->id = 0;
 }
 
 int profile_reserve(struct profile *p, const struct job_command *command, struct err *err)
@@ -257,13 +205,17 @@ int profile_reserve(struct profile *p, const struct job_command *command, struct
 	if (engine_devices(&p->settings->config, false, &list, err))
 		return -1;
 	device_users_look(&list, &users);
-	rc = store_begin(p->store, err);
-	if (rc == 0)
-		rc = reserve_devices(p, command, &users, &list, err);
-	if (rc == 0)
-		rc = store_commit(p->store, err);
-	if (rc)
-		undo(p);
+	rc = store_begin(p->store, err) || reserve_devices(p, command, &users, &list, err) ||
+	     store_commit(p->store, err) ? -1 : 0;
+	if (rc) {
+		store_rollback(p->store);
+		if (p->lock >= 0) {
+			job_lock_remove(p->paths, JOB_LOCK_PROFILE, p->job->id);
+			close(p->lock);
+			p->lock = -1;
+		}
+		p->job->id = 0;
+	}
 	device_user_list_release(&users);
 	devices_release(&list);
 	return rc;
@@ -305,20 +257,10 @@ static int held(const struct device_claims *c, const struct device *device, stru
 		       other ? other : DEVICE_LOCK_ENDED);
 }
 
-/* Takes a second lock that tells other processes that a measurement holds the device. Without the
- * mark they would name an unknown process. */
-static void mark(struct device_claims *c, int d)
-{
-	char *path = paths_measure_lock(c->paths, c->devices->items[d].id);
-	struct err ignored;
-
-	c->marks[d] = lock_take(path, &ignored);
-	free(path);
-}
-
 int device_claims_take(struct device_claims *c, int d, struct err *err)
 {
 	const struct device *device = &c->devices->items[d];
+	struct err ignored;
 	char *path;
 
 	if (c->locks[d] >= 0)
@@ -339,20 +281,24 @@ int device_claims_take(struct device_claims *c, int d, struct err *err)
 		c->locks[d] = -1;
 		return c->shared[d] == LOCK_HELD ? held(c, device, err) : -1;
 	}
-	mark(c, d);
+	/* Tells other processes that a measurement holds the device. Without this mark they would
+	 * name an unknown process. */
+	path = paths_measure_lock(c->paths, device->id);
+	c->marks[d] = lock_take(path, &ignored);
+	free(path);
 	return 0;
 }
 
 void device_claims_drop(struct device_claims *c)
 {
 	for (int d = 0; c->locks && d < c->devices->count; d++) {
-		if (c->marks[d] >= 0)
-			close(c->marks[d]);
-		if (c->shared[d] >= 0)
-			close(c->shared[d]);
-		if (c->locks[d] >= 0)
-			close(c->locks[d]);
-		c->locks[d] = c->marks[d] = c->shared[d] = -1;
+		int *fds[] = { &c->marks[d], &c->shared[d], &c->locks[d] };
+
+		for (int i = 0; i < 3; i++) {
+			if (*fds[i] >= 0)
+				close(*fds[i]);
+			*fds[i] = -1;
+		}
 	}
 }
 

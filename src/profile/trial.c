@@ -1,5 +1,6 @@
 /* trial.c - tries one point: assigns a run, watches it until its step time is steady, and stops
  * it. */
+#include <glob.h>
 #include <math.h>
 #include <stdlib.h>
 #include <stdio.h>
@@ -9,6 +10,7 @@
 
 #include "pollux/clock.h"
 #include "pollux/engine.h"
+#include "pollux/file.h"
 #include "pollux/goodput.h"
 #include "pollux/mem.h"
 #include "pollux/step_stats.h"
@@ -16,87 +18,106 @@
 #include "pollux/store_runs.h"
 #include "profile_state.h"
 
-#define LOOK_S 0.1
-#define COLLECT_S 2.0		/* the same where reports come by files of another machine */
+static const struct timespec look_pause = { .tv_nsec = 100000000 };
+/* where reports come by files of another machine */
+static const struct timespec collect_pause = { .tv_sec = 2 };
 #define LEAST_WINDOWS 2		/* windows needed for a step time */
 /* the time after which a supervisor without a lock counts as dead */
 #define SUPERVISOR_PATIENCE_S 3.0
+
+/* --- the machine's clocks --- */
+
+/* Reads the times of the processors, "cpu user nice system idle iowait irq softirq steal ..." in
+ * ticks, the time for which a quota of the container held back its processes, and how often heat
+ * slowed a core. */
+static struct machine_time machine_time_now(void)
+{
+	enum { USER, NICE, SYSTEM, IDLE, WAIT, IRQ, SOFTIRQ, STEAL, N };
+	double tick_s = 1.0 / (double)sysconf(_SC_CLK_TCK), s[N] = { 0 };
+	struct machine_time t = { .boot_s = clock_boot_s() };
+	char line[512], *p = line;
+	glob_t files;
+
+	if (file_find_line("/proc/stat", "cpu ", line, sizeof(line)))
+		for (int i = 0; i < N; i++)
+			s[i] = (double)strtoull(p, &p, 10) * tick_s;
+	t.busy_s = s[USER] + s[NICE] + s[SYSTEM] + s[IRQ] + s[SOFTIRQ];
+	file_find_line("/sys/fs/cgroup/cpu.stat", "throttled_usec ", line, sizeof(line));
+	t.stolen_s = s[STEAL] + 1e-6 * (double)strtoull(line, NULL, 10);
+	if (glob("/sys/devices/system/cpu/cpu[0-9]*/thermal_throttle/core_throttle_count", 0, NULL,
+		 &files))
+		return t;
+	for (size_t i = 0; i < files.gl_pathc; i++) {
+		file_find_line(files.gl_pathv[i], "", line, sizeof(line));
+		t.n_hot += strtoll(line, NULL, 10);
+	}
+	globfree(&files);
+	return t;
+}
+
+/* --- the profile's --- */
 
 double profile_left_s(const struct profile *p)
 {
 	return p->until_boot_s - clock_boot_s();
 }
 
-static int interruptions(const struct profile *p)
+int profile_interruptions(const struct profile *p)
 {
 	return p->settings->interrupted ? p->settings->interrupted() : 0;
 }
 
-bool profile_is_interrupted(const struct profile *p)
-{
-	return interruptions(p) > 0;
-}
-
 /* --- assigning --- */
 
-static double learning_rate_scale(const struct job *job, const struct configuration *c)
-{
-	const struct declaration *d = &job->declared;
-	int64_t batch_size = configuration_batch_size(c);
-
-	if (batch_size == d->batch.size)
-		return 1;
-	return goodput_lr_factor(job_lr_rule(job),
-				 d->noise_scale > 0 ? d->noise_scale : (double)NAN,
-				 (double)d->batch.size, (double)batch_size);
-}
-
-static void describe_choice(const struct experiment_choice *choice, struct text *t)
+static void describe_choice(const struct profile *p, const struct experiment_choice *choice,
+			    struct text *t)
 {
 	const struct configuration *c = &choice->configuration;
 
+	text_add(t, "a profile: tries ");
 	if (c->local_batch_size == 0) {
-		text_addf(t, "%d device%s, its own batch", c->replicas,
-			  c->replicas == 1 ? "" : "s");
-		return;
+		text_addf(t, "%d device%s, its own batch", c->replicas, plural(c->replicas));
+	} else {
+		text_add(t, "batch ");
+		configuration_print(c, t);
+		text_add(t, " (replicas, local batch, passes)");
 	}
-	text_add(t, "batch ");
-	configuration_print(c, t);
-	text_add(t, " (replicas, local batch, passes)");
+	if (p->plan)
+		text_addf(t, " in plan %s", p->plan->name);
 }
 
 static int add_run(struct profile *p, struct trial *t, struct err *err)
 {
-	const struct configuration *c = &t->choice.configuration;
-	struct text reason = TEXT_INIT;
+	const struct declaration *d = &p->job->declared;
 	struct run *run = &t->run;
+	struct configuration *c = &run->configuration;
+	struct text reason = TEXT_INIT;
+	double batch_size;
 	int rc;
 
 	run->job_id = p->job->id;
-	run->configuration = *c;
+	*c = t->choice.configuration;
 	if (p->plan) {
-		memcpy(run->configuration.plan, p->plan->name, sizeof(p->plan->name));
+		memcpy(c->plan, p->plan->name, sizeof(p->plan->name));
 		memcpy(run->plan_hash, p->plan->hash, sizeof(p->plan->hash));
-		configuration_widen(&run->configuration, p->plan->width);
+		configuration_widen(c, p->plan->width);
 	}
-	c = &run->configuration;
-	run->configuration.tier = p->tiers[c->replicas];	/* of all devices, now widened */
-	run->learning_rate_scale = learning_rate_scale(p->job, c);
+	c->tier = p->tiers[c->replicas];	/* of all devices, now widened */
+	batch_size = (double)configuration_batch_size(c);
+	run->learning_rate_scale = configuration_batch_size(c) == d->batch.size ? 1
+		: goodput_lr_factor(job_lr_rule(p->job),
+				    d->noise_scale > 0 ? d->noise_scale : (double)NAN,
+				    (double)d->batch.size, batch_size);
 	run->assigned_time_s = clock_wall_s();
 	run->assigned_boot_s = clock_boot_s();
 	run->devices = xcalloc((size_t)c->replicas, sizeof(*run->devices));
 	memcpy(run->devices, p->devices, (size_t)c->replicas * sizeof(*run->devices));
-	text_add(&reason, "a profile: tries ");
-	describe_choice(&t->choice, &reason);
-	if (p->plan)
-		text_addf(&reason, " in plan %s", p->plan->name);
+	describe_choice(p, &t->choice, &reason);
 	rc = store_run_add(p->store, run, err) ||
-			     store_event_add(p->store, run->job_id, run->id, "point",
-					     experiment_why_name(t->choice.why), err) ||
-			     store_job_set_reason(p->store, run->job_id, reason.data,
-						  clock_wall_s() + profile_left_s(p), err)
-		     ? -1
-		     : 0;
+	     store_event_add(p->store, run->job_id, run->id, "point",
+			     experiment_why_name(t->choice.why), err) ||
+	     store_job_set_reason(p->store, run->job_id, reason.data,
+				  clock_wall_s() + profile_left_s(p), err) ? -1 : 0;
 	text_release(&reason);
 	return rc;
 }
@@ -114,43 +135,21 @@ int profile_has_ended(struct profile *p, bool *ended, struct err *err)
 	return 0;
 }
 
-static int assign(struct profile *p, struct trial *t, struct err *err)
-{
-	int rc;
-
-	if (store_begin(p->store, err))
-		return -1;
-	rc = profile_has_ended(p, &p->cancelled, err);
-	if (rc == 0 && !p->cancelled)
-		rc = add_run(p, t, err);
-	if (rc || p->cancelled) {
-		store_rollback(p->store);
-		return rc;
-	}
-	return store_commit(p->store, err);
-}
-
 /* --- watching --- */
 
-/* Takes in what the run has written elsewhere. */
-static int collect_lines(const struct profile *p, const struct trial *t, struct err *err)
+/* Reads how far the run is, with what it has written elsewhere. */
+static int refresh(struct profile *p, struct trial *t, struct err *err)
 {
 	struct engine_context at = { .paths = p->paths, .store = p->store };
 	const struct engine *engine = engine_of(&t->run);
 	struct strings lines = { 0 };
+	int64_t id = t->run.id;
 	int rc = engine->collect ? engine->collect(&at, &lines, err) : 0;
 
 	for (size_t i = 0; i < lines.count; i++)
 		dprintf(STDERR_FILENO, "pollux: %s\n", lines.items[i]);
 	strings_release(&lines);
-	return rc;
-}
-
-static int refresh(struct profile *p, struct trial *t, struct err *err)
-{
-	int64_t id = t->run.id;
-
-	if (collect_lines(p, t, err))
+	if (rc)
 		return -1;
 	run_release(&t->run);
 	if (store_run_get(p->store, id, &t->run, err))
@@ -163,55 +162,22 @@ static bool has_launched(const struct trial *t)
 	return isfinite(t->run.first_step_s);
 }
 
-static bool is_enough(const struct trial *t)
+/* True if the point is measured, or its time is over. The first measurement of the job's own sizes
+ * may use the whole budget, since the model rests on it. */
+static bool is_over(const struct profile *p, const struct trial *t)
 {
 	const struct observation *o = &t->observation;
-
-	if (t->choice.probe)
-		return o->n_windows >= LEAST_WINDOWS && o->n_steps >= EXPERIMENT_PROBE_STEPS;
-	return steady_reached(o);
-}
-
-/* True for the first measurement of the job's own sizes. They may use the whole budget, since the
- * model rests on them. */
-static bool is_first_measurement(const struct profile *p, const struct trial *t)
-{
-	return t->choice.why == EXPERIMENT_OWN && p->n_measured == 0 &&
-	       t->observation.n_windows < LEAST_WINDOWS;
-}
-
-static bool is_time_over(const struct profile *p, const struct trial *t)
-{
 	double now = clock_boot_s();
 
-	if (has_launched(t) && is_first_measurement(p, t))
+	if (t->choice.probe ? o->n_windows >= LEAST_WINDOWS && o->n_steps >= EXPERIMENT_PROBE_STEPS
+			    : steady_reached(o))
+		return true;
+	if (!has_launched(t))
+		return now >= fmax(t->run.launch_boot_s, t->run.assigned_boot_s) +
+			      t->launch_limit_s;
+	if (t->choice.why == EXPERIMENT_OWN && p->n_measured == 0 && o->n_windows < LEAST_WINDOWS)
 		return profile_left_s(p) <= 0;
-	if (has_launched(t))
-		return now >= t->run.launch_boot_s + t->run.first_step_s + t->measure_s;
-	return now >= fmax(t->run.launch_boot_s, t->run.assigned_boot_s) + t->launch_limit_s;
-}
-
-/* asked_boot_s: the time of the request to stop; NaN: none. */
-static void tell_progress(const struct profile *p, const struct trial *t, double asked_boot_s)
-{
-	struct profile_progress progress = {
-		.stops_in_s = asked_boot_s + p->job->declared.grace_s +
-			      engine_of(&t->run)->kill_wait_s - clock_boot_s(),
-		.interrupted = interruptions(p) > 0,
-		.n_points = p->n_points, .choice = &t->choice, .observation = &t->observation,
-		.launched = has_launched(t), .left_s = profile_left_s(p),
-	};
-
-	if (p->settings->progress)
-		p->settings->progress(&progress, p->settings->arg);
-}
-
-static void nap(double seconds)
-{
-	struct timespec pause = { .tv_sec = (time_t)seconds };
-
-	pause.tv_nsec = (long)((seconds - (double)pause.tv_sec) * 1e9);
-	nanosleep(&pause, NULL);
+	return now >= t->run.launch_boot_s + t->run.first_step_s + t->measure_s;
 }
 
 /* Replaces a supervisor that was killed, as a pass would. The new one stops what is left and ends
@@ -231,7 +197,7 @@ static int see_to_supervisor(const struct profile *p, const struct trial *t, dou
 	return answer == ENGINE_UNATTENDED ? engine_attend(&at, &t->run, err) : 0;
 }
 
-static int ask_to_stop(struct profile *p, const struct trial *t, enum stop_reason reason,
+static int ask_to_stop(struct profile *p, struct trial *t, enum stop_reason reason,
 		       struct err *err)
 {
 	struct engine_context at = { .paths = p->paths, .store = p->store };
@@ -247,65 +213,78 @@ static int ask_to_stop(struct profile *p, const struct trial *t, enum stop_reaso
 static void look_at_devices(const struct profile *p, struct trial *t)
 {
 	const struct device_backend *backend = device_backend_of(p->devices[0].id);
+	struct device_list list;
+	struct err ignored;
 
-	if (backend && backend->processes)
-		t->slowed = machine_is_slowed(p->devices, t->run.configuration.replicas,
-					      &p->settings->config, t->slowed_by,
-					      sizeof(t->slowed_by));
+	t->slowed = false;
+	if (!backend || !backend->processes ||
+	    engine_devices(&p->settings->config, true, &list, &ignored))
+		return;
+	for (int d = 0; d < list.count; d++)
+		for (int i = 0; i < t->run.configuration.replicas; i++)
+			if (list.items[d].now.slowed_by &&
+			    !strcmp(list.items[d].id, p->devices[i].id)) {
+				t->slowed = true;
+				snprintf(t->slowed_by, sizeof(t->slowed_by), "%s",
+					 list.items[d].now.slowed_by);
+			}
+	devices_release(&list);
 }
 
 /* Watches the run to its end. After a second interruption the supervisor ends the run and the job
  * alone. */
 static int watch_run(struct profile *p, struct trial *t, struct err *err)
 {
-	double asked_boot_s = clock_boot_s();
-	double stopping_boot_s = (double)NAN;
+	double asked_boot_s = clock_boot_s(), stopping_boot_s = (double)NAN;
 
 	while (t->run.state != RUN_ENDED && !p->abandoned) {
-		nap(engine_of(&t->run)->collect ? COLLECT_S : LOOK_S);
+		bool elsewhere = engine_of(&t->run)->collect;
+
+		nanosleep(elsewhere ? &collect_pause : &look_pause, NULL);
 		if (refresh(p, t, err) || see_to_supervisor(p, t, &asked_boot_s, err))
 			return -1;
-		tell_progress(p, t, stopping_boot_s);
-		if (isnan(stopping_boot_s) &&
-		    (is_enough(t) || is_time_over(p, t) || interruptions(p) > 0)) {
+		if (p->settings->progress)
+			p->settings->progress(&(struct profile_progress){
+				.stops_in_s = stopping_boot_s + p->job->declared.grace_s +
+					      engine_of(&t->run)->kill_wait_s - clock_boot_s(),
+				.interrupted = profile_interruptions(p) > 0,
+				.n_points = p->n_points, .choice = &t->choice,
+				.observation = &t->observation, .launched = has_launched(t),
+				.left_s = profile_left_s(p),
+			}, p->settings->arg);
+		if (isnan(stopping_boot_s) && (is_over(p, t) || profile_interruptions(p) > 0)) {
 			stopping_boot_s = clock_boot_s();
 			look_at_devices(p, t);
 			if (ask_to_stop(p, t, STOP_MEASURED, err))
 				return -1;
 		}
-		if (interruptions(p) > 1) {
-			p->abandoned = true;
-			if (ask_to_stop(p, t, STOP_CANCEL, err))
-				return -1;
-		}
+		p->abandoned = profile_interruptions(p) > 1;
+		if (p->abandoned && ask_to_stop(p, t, STOP_CANCEL, err))
+			return -1;
 	}
 	p->cancelled |= p->abandoned;
 	return 0;
-}
-
-/* --- the outcome --- */
-
-static enum observation_outcome outcome_of(const struct trial *t)
-{
-	if (t->observation.n_windows > 0)
-		return OBSERVATION_MEASURED;
-	if (t->run.out_of_memory)
-		return OBSERVATION_NO_MEMORY;
-	return t->run.outcome == OUTCOME_FAILED || t->run.outcome == OUTCOME_COMPLETED
-		? OBSERVATION_FAILED : OBSERVATION_TOO_SLOW;
 }
 
 int profile_try(struct profile *p, struct trial *t, struct err *err)
 {
 	struct engine_context at = { .paths = p->paths, .store = p->store };
 	bool is_here;
+	int rc;
 
 	run_init(&t->run);
 	observation_init(&t->observation);
-	if (assign(p, t, err))
+	if (store_begin(p->store, err))
 		return -1;
-	if (p->cancelled)
-		return 0;
+	rc = profile_has_ended(p, &p->cancelled, err);
+	if (rc == 0 && !p->cancelled)
+		rc = add_run(p, t, err);
+	if (rc || p->cancelled) {
+		store_rollback(p->store);
+		return rc;
+	}
+	if (store_commit(p->store, err))
+		return -1;
 	is_here = !engine_of(&t->run)->collect;
 	if (is_here)
 		t->before = machine_time_now();
@@ -313,7 +292,13 @@ int profile_try(struct profile *p, struct trial *t, struct err *err)
 		return -1;
 	if (is_here)
 		t->after = machine_time_now();
-	t->outcome = outcome_of(t);
+	if (t->observation.n_windows > 0)
+		t->outcome = OBSERVATION_MEASURED;
+	else if (t->run.out_of_memory)
+		t->outcome = OBSERVATION_NO_MEMORY;
+	else
+		t->outcome = t->run.outcome == OUTCOME_FAILED || t->run.outcome == OUTCOME_COMPLETED
+			? OBSERVATION_FAILED : OBSERVATION_TOO_SLOW;
 	p->cancelled |= t->run.stop_reason == STOP_CANCEL;
 	return 0;
 }

@@ -222,8 +222,8 @@ int again_group_set(struct again_group *g, const struct command *by, const struc
 	}
 	if (new.count == 0 || strcmp(new.items[0], argv->items[0]) != 0) {
 		strings_release(&new);
-		return usage_error(by, err, "the program of group:%lld follows from its parameters: "
-				   "submit it anew", (long long)g->of.id);
+		return usage_error(by, err, "the program of group:%lld follows from its "
+				   "parameters: submit it anew", (long long)g->of.id);
 	}
 	strings_release(argv);
 	*argv = new;
