@@ -1,5 +1,5 @@
 /* command.c - options from a command's table, by getopt_long(3) with messages of our own.
- * option_value.c parses the values; usage.c says what a wrong value should have been. */
+ * option_value.c parses the values, and says what a wrong one should have been. */
 #include <ctype.h>
 #include <getopt.h>
 #include <stdlib.h>

@@ -1,10 +1,14 @@
-/* option_value.c - the value of an option: parsed by its type into the command's struct. */
+/* option_value.c - the value of an option: parsed by its type into the command's struct, or what
+ * it should have been. */
+#include <math.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "pollux/clock.h"
+#include "pollux/command.h"
 #include "pollux/mem.h"
 #include "pollux/report.h"
 #include "pollux/text.h"
@@ -163,5 +167,174 @@ int set_value(const struct option_spec *spec, const char *value, void *field)
 	case OPTION_SIGNAL: return set_signal(value, field);
 	case OPTION_DECLARED: break;
 	}
+	return -1;
+}
+
+/* --- errors of usage --- */
+
+/* Values may be megabytes long; a message shows the first 60 characters. */
+void add_clipped(struct text *t, const char *value)
+{
+	size_t n = strnlen(value, 61);
+
+	text_add_bytes(t, value, n > 60 ? 58 : n);
+	text_add(t, n > 60 ? ".." : "");
+}
+
+/* "adascale, sqrt, linear or none" */
+static void add_choices(struct text *t, const char *const *choices, const char *last)
+{
+	for (; *choices; choices++)
+		text_addf(t, "%s%s", *choices, !choices[1] ? "" : choices[2] ? ", " : last);
+}
+
+/* Adds what a value of this option has to be: "a whole number from 1 to 64". Bounds are written
+ * with at most 15 digits, since 17 would show 0.1 as 0.10000000000000001. */
+static void describe_value(struct text *t, const struct option_spec *spec)
+{
+	const char *unit = spec->type == OPTION_DURATION ? " seconds" : "";
+	bool low = spec->min > -HUGE_VAL, high = spec->max < HUGE_VAL;
+
+	switch (spec->type) {
+	case OPTION_INT: text_add(t, "a whole number"); break;
+	case OPTION_NUMBER: text_add(t, "a number"); break;
+	case OPTION_DURATION: text_add(t, "a time (such as 90s, 1.5m, 2h or 1d)"); break;
+	case OPTION_RANGE: text_add(t, "a whole number, or two as smaller:larger,"); break;
+	case OPTION_FLAG: case OPTION_AMOUNT: case OPTION_SIZE: case OPTION_CHOICE:
+	case OPTION_WORDS: case OPTION_CHOICES: case OPTION_PICTURE: case OPTION_SIGNAL:
+	case OPTION_WHEN: case OPTION_DECLARED: case OPTION_TEXT: case OPTION_LIST:
+		text_add(t, "a value that is not empty");
+		return;
+	}
+	if (!is_bounded(spec))
+		return;
+	if (low && high)
+		text_addf(t, " from %.15g to %.15g%s", spec->min, spec->max, unit);
+	else if (low)
+		text_addf(t, " of at least %.15g%s", spec->min, unit);
+	else if (high)
+		text_addf(t, " of at most %.15g%s", spec->max, unit);
+}
+
+/* Adds what a value of this option has to be. Returns false for types that describe_value knows. */
+static bool describe_word(struct text *t, const struct option_spec *spec)
+{
+	if (spec->type == OPTION_CHOICE) {
+		add_choices(t, spec->choices, " or ");
+	} else if (spec->type == OPTION_WORDS) {
+		text_add(t, "any of ");
+		add_choices(t, spec->choices, " and ");
+		text_add(t, ", with commas between");
+	} else if (spec->type == OPTION_PICTURE) {
+		text_add(t, "a file that ends in .svg or .png");
+	} else if (spec->type == OPTION_WHEN) {
+		text_add(t, "a time to come, such as 22:00, +2h or '2026-12-01 22:00'");
+	} else if (spec->type == OPTION_SIGNAL) {
+		text_add(t, "a signal that a program can catch, such as TERM, INT or USR1");
+	} else if (spec->type == OPTION_AMOUNT) {
+		text_addf(t, "a number from %.0f to %.0fG, such as 124M", spec->min,
+			  spec->max / 1e9);
+	} else if (spec->type == OPTION_SIZE) {
+		text_addf(t, "an amount from %.0fM to %.0fT, such as 512M", spec->min / 0x1p20,
+			  spec->max / 0x1p40);
+	} else {
+		return false;
+	}
+	return true;
+}
+
+/* Says what a value of this option has to be. value: what was given instead, not empty. */
+static int wants_word(const struct command *command, const struct option_spec *spec,
+		      const char *words, const char *value, struct err *err)
+{
+	bool with_unit = spec->type == OPTION_AMOUNT || spec->type == OPTION_SIZE;
+	int shown = spec->type == OPTION_PICTURE ? 200 : 60;
+	double span_s;
+
+	if (spec->type == OPTION_SIGNAL && text_starts_with(value, "SIG"))
+		value += strlen("SIG");
+	if (spec->type == OPTION_WHEN && strchr(value, ':') && strlen(value) <= strlen("22:00:00"))
+		return usage_error(command, err, "option '--%s' wants %s, not '%s': a time of day "
+				   "is from 00:00 to 23:59", spec->name, words, value);
+	if (spec->type == OPTION_WHEN && number_parse_duration(value, &span_s) == 0)
+		return usage_error(command, err, "option '--%s' wants %s, not '%.*s': from now on, "
+				   "that is +%.*s", spec->name, words, shown, value, shown, value);
+	return usage_error(command, err, "option '--%s%s%s' wants %s, not '%.*s'", spec->name,
+			   with_unit ? " " : "", with_unit ? spec->argument : "", words, shown,
+			   value);
+}
+
+/* Names the first of several words that is not among the choices. */
+static int unknown_word(const struct command *command, const struct option_spec *spec,
+			const char *value, struct err *err)
+{
+	char *copy = xstrdup(value), *rest = copy, *word;
+	struct suggestion near;
+	struct text known = TEXT_INIT;
+	int rc;
+
+	while ((word = strsep(&rest, ",")) && is_among(word, spec->choices))
+		;
+	near = suggestion_for(word ? word : "");
+	for (const char *const *choice = spec->choices; *choice; choice++) {
+		suggestion_offer(&near, *choice);
+		text_addf(&known, "%s%s", choice == spec->choices ? " " : ", ", *choice);
+	}
+	rc = usage_error(command, err, "option '--%s': there is no '%.60s'; %s%s%sthere are%s",
+			 spec->name, word ? word : "", near.best ? "did you mean '" : "",
+			 near.best ? near.best : "", near.best ? "'? " : "", known.data);
+	text_release(&known);
+	free(copy);
+	return rc;
+}
+
+int wrong_value(const struct command *command, const struct option_spec *spec, const char *value,
+		struct err *err)
+{
+	struct text words = TEXT_INIT, shown = TEXT_INIT;
+	int rc = -1;
+
+	if (value && *value && spec->type == OPTION_CHOICES)
+		return unknown_word(command, spec, value, err);
+	if (value && *value && describe_word(&words, spec)) {
+		rc = wants_word(command, spec, words.data, value, err);
+	} else {
+		describe_value(&words, spec);
+		if (value && *value)
+			add_clipped(&shown, value);
+		err_set(err, EX_USAGE, "option '--%s%s%s'%s%s%s%s", spec->name,
+			spec->argument ? " " : "", spec->argument ? spec->argument : "",
+			shown.length ? ": '" : "", shown.data,
+			shown.length ? "' is not " : " needs ", words.data);
+	}
+	text_release(&shown);
+	text_release(&words);
+	return rc;
+}
+
+int usage_error(const struct command *command, struct err *err, const char *format, ...)
+{
+	char text[sizeof(err->text) / 2];
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(text, sizeof(text), format, ap);
+	va_end(ap);
+	return err_set(err, EX_USAGE, "%s; see 'pollux%s%s --help'", text, command ? " " : "",
+		       command ? command->name : "");
+}
+
+int parse_job_id(const struct command *command, const char *text, long long *id, struct err *err)
+{
+	struct text shown = TEXT_INIT;
+	int64_t n;
+
+	if (number_parse_int(text, &n) == 0 && n > 0) {
+		*id = n;
+		return 0;
+	}
+	add_clipped(&shown, text);
+	usage_error(command, err, "'%s' is not a job number", shown.data);
+	text_release(&shown);
 	return -1;
 }

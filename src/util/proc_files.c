@@ -1,6 +1,9 @@
-/* proc_files.c - what processes have open: pipes and terminals between them, and who has a file. */
+/* proc_files.c - what processes have open and are in: pipes and terminals between them, files,
+ * control groups, containers; and processes that /proc hides. */
 #include <ctype.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +11,7 @@
 #include <unistd.h>
 
 #include "pollux/file.h"
+#include "pollux/mem.h"
 #include "pollux/proc.h"
 
 /* --- the pipes, sockets and terminals between processes, see proc.h --- */
@@ -131,4 +135,176 @@ void proc_users_of_file(const char *path, struct pid_list *list)
 	}
 	if (proc)
 		closedir(proc);
+}
+
+/* --- control groups --- */
+
+/* --- the processes of a control group and of the groups below --- */
+
+#define DEPTH_MAX 32	/* depth of groups within groups */
+
+static void add_tree(const char *directory, struct pid_list *list, int depth)
+{
+	char *path = xasprintf("%s/cgroup.procs", directory), line[32];
+	FILE *file = file_open_stream(path);
+	DIR *dir = depth < DEPTH_MAX ? opendir(directory) : NULL;
+	const struct dirent *entry;
+
+	while (file && fgets(line, sizeof(line), file))
+		if (strtol(line, NULL, 10) > 0)		/* 0: of another namespace */
+			pid_list_add(list, (pid_t)strtol(line, NULL, 10));
+	while (dir && (entry = readdir(dir))) {
+		char *below;
+
+		if (entry->d_type != DT_DIR || entry->d_name[0] == '.')
+			continue;
+		below = xasprintf("%s/%s", directory, entry->d_name);
+		add_tree(below, list, depth + 1);
+		free(below);
+	}
+	if (file)
+		fclose(file);
+	if (dir)
+		closedir(dir);
+	free(path);
+}
+
+void proc_group_list(const char *directory, struct pid_list *list)
+{
+	*list = (struct pid_list){ 0 };
+	add_tree(directory, list, 0);
+}
+
+/* The container that a process is in, by its control group; the libraries that it has loaded. */
+
+/* Docker, Podman, containerd and CRI-O name a container by 64 hexadecimal digits, and its group
+ * after it: "/docker/ID", "docker-ID.scope", "libpod-ID.scope/container",
+ * "cri-containerd-ID.scope", "system.slice:docker:ID". The last one in a path is the innermost. */
+bool proc_container_in(const char *line, char id[PROC_CONTAINER_SIZE])
+{
+	bool found = false;
+
+	while (*line) {
+		size_t n = 0;
+
+		while (isdigit((unsigned char)line[n]) || (line[n] >= 'a' && line[n] <= 'f'))
+			n++;
+		if (n == PROC_CONTAINER_SIZE - 1) {
+			snprintf(id, PROC_CONTAINER_SIZE, "%s", line);
+			found = true;
+		}
+		line += n > 0 ? n : 1;
+	}
+	return found;
+}
+
+static bool find_container(pid_t pid, char id[PROC_CONTAINER_SIZE])
+{
+	char path[32], line[4096];
+	bool found = false;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/cgroup", (int)pid);
+	file = file_open_stream(path);
+	while (file && !found && fgets(line, sizeof(line), file))
+		found = proc_container_in(line, id);
+	if (file)
+		fclose(file);
+	return found;
+}
+
+bool proc_container(pid_t pid, char id[PROC_CONTAINER_SIZE])
+{
+	char own[PROC_CONTAINER_SIZE];
+
+	if (pid <= 0 || !find_container(pid, id) ||
+	    (find_container(getpid(), own) && !strcmp(own, id))) {
+		id[0] = '\0';
+		return false;
+	}
+	return true;
+}
+
+bool proc_container_lives(const char *id)
+{
+	DIR *dir = opendir("/proc");
+	const struct dirent *entry;
+	bool lives = false;
+
+	while (dir && !lives && (entry = readdir(dir))) {
+		char found[PROC_CONTAINER_SIZE];
+		pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
+
+		lives = pid > 0 && find_container(pid, found) && !strcmp(found, id) &&
+			proc_lives(pid);
+	}
+	if (dir)
+		closedir(dir);
+	return lives;
+}
+
+bool proc_has_loaded(pid_t pid, const char *part)
+{
+	char path[32], *line = NULL;
+	bool found = false;
+	size_t size = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	file = file_open_stream(path);
+	while (file && !found && getline(&line, &size, file) > 0)
+		found = strstr(line, part) != NULL;
+	free(line);
+	if (file)
+		fclose(file);
+	return found;
+}
+
+/* Processes of other users where /proc is mounted with hidepid: they have no entry there, or an
+ * empty one, and live all the same. */
+
+bool proc_is_hidden(pid_t pid)
+{
+	return pid > 0 && kill(pid, 0) && errno == EPERM && proc_start_ticks(pid) == 0 &&
+	       kill(pid, 0) && errno == EPERM;	/* it has not ended meanwhile */
+}
+
+bool proc_hides_others(void)
+{
+	return proc_is_hidden(1);
+}
+
+void proc_add_hidden_children(pid_t pid, struct pid_list *list)
+{
+	DIR *dir = proc_open_dir(pid, "task");
+	const struct dirent *entry;
+
+	while (dir && (entry = readdir(dir))) {
+		char name[64], children[1 << 16], *p = children, *end;
+
+		snprintf(name, sizeof(name), "task/%.20s/children", entry->d_name);
+		if (isdigit((unsigned char)entry->d_name[0]))
+			proc_find_line(pid, name, "", children, sizeof(children));
+		else
+			continue;
+		for (pid_t child; (child = (pid_t)strtol(p, &end, 10)) > 0 && end > p; p = end)
+			if (!pid_list_has(list, child) && proc_is_hidden(child))
+				pid_list_add(list, child);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+const char *proc_describe(pid_t pid, char text[PROC_TEXT_SIZE])
+{
+	struct proc_info info;
+
+	proc_look(pid, &info);
+	if (info.lives)
+		snprintf(text, PROC_TEXT_SIZE, "process %d (%s) of %s", (int)pid, info.command,
+			 info.owner);
+	else
+		snprintf(text, PROC_TEXT_SIZE, "process %d%s", (int)pid, info.hidden
+			 ? " of another user, which is not visible here" : ", which has ended");
+	return text;
 }
