@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "measure/cpu_work.h"
-#include "measure/repeat.h"
 #include "pollux/clock.h"
 #include "pollux/measure.h"
 #include "pollux/mem.h"

@@ -9,8 +9,6 @@
 #include "pollux/paths.h"
 #include "pollux/text.h"
 
-/* --- git --- */
-
 /* Runs git(1) within a time, and without what a repository may have it execute.
  *
  *	struct git git = { .directory = "/home/u/project", .until_boot_s = clock_boot_s() + 3 };
@@ -43,8 +41,6 @@ int git_run_words(const struct git *git, const struct strings *words, struct tex
 
 /* True if the directory, or one above it, has an entry ".git": a look that runs nothing. */
 bool git_is_near(const char *directory);
-
-/* --- the state of a repository --- */
 
 /* Which code a job runs: the commit that its repository is at, and a tree of all tracked files as
  * they are, with changes that nobody has committed.
@@ -99,8 +95,6 @@ void code_add_difference(const char *directory, const struct code_asking *asking
 /* Removes objects that were not used for CODE_KEPT_DAYS. dir: the store's. */
 #define CODE_KEPT_DAYS 60
 void code_forget_old(const char *dir, double now_s);
-
-/* --- snapshots --- */
 
 /* A copy of a repository's code, for runs that are to use the code as it was.
  *

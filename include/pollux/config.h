@@ -134,8 +134,6 @@ struct setting {
 extern const struct setting config_settings[];		/* the last one has no name */
 extern const struct config settings_default;
 
-/* --- options for sbatch --- */
-
 /* Options for sbatch in a text, as users give them: the setting slurm_args, and
  * --slurm-args. Words are separated by blanks and tabs; there is no quoting. */
 

@@ -6,6 +6,8 @@
 #ifndef POLLUX_CRONTAB_H
 #define POLLUX_CRONTAB_H
 
+#include <stdbool.h>
+
 #include "pollux/err.h"
 #include "pollux/text.h"
 
@@ -22,11 +24,11 @@ void crontab_entry_release(struct crontab_entry *e);
 
 enum crontab_change { CRONTAB_SAME, CRONTAB_ADDED, CRONTAB_UPDATED, CRONTAB_REMOVED };
 
-/* Append to *new a copy of old with the entry's line, or without the entry's line. All other lines
- * stay byte by byte as they were, but the last line gets a newline if it has none. e->line becomes
- * the line that is in the crontab, or was there. */
-enum crontab_change crontab_with(const char *old, struct crontab_entry *e, struct text *new);
-enum crontab_change crontab_without(const char *old, struct crontab_entry *e, struct text *new);
+/* Appends to *new a copy of old with the entry's line, or without it. All other lines stay byte by
+ * byte as they were, but the last line gets a newline if it has none. e->line becomes the line that
+ * is in the crontab, or was there. */
+enum crontab_change crontab_change(const char *old, struct crontab_entry *e, bool with,
+				   struct text *new);
 
 /* The user's crontab; empty where there is none. -1 (EX_UNAVAILABLE): the crontab cannot be read,
  * and must not be written. */

@@ -42,8 +42,6 @@ mode_t file_usual_mode(mode_t mode);
 /* Writes all n bytes, with as many calls of write(2) as needed. 0, or -1 with errno. */
 int file_write_all(int fd, const void *bytes, size_t n);
 
-/* --- opening --- */
-
 /* Every way in which pollux opens a file.
  *
  * A file of the store, a log or a lock may have been replaced by something else: a FIFO, at which
@@ -92,8 +90,6 @@ int file_open_null(int flags);
 
 /* Says why file_open() failed: "it is no regular file", "it is a symbolic link", or strerror(3). */
 const char *file_open_why(int why);
-
-/* --- rm -r --- */
 
 /* Removes the directory and its content. Stays on the directory's file system and follows no
  * symbolic link. An entry that cannot be removed stays, without an error. */

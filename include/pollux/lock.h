@@ -10,9 +10,7 @@
 #include "pollux/err.h"
 #include "pollux/paths.h"
 
-/* --- locks that the kernel releases when their holder dies --- */
-
-/* These are open-file-description locks (fcntl(2)). The lock belongs to the descriptor and to every
+/* Locks are open-file-description locks (fcntl(2)). The lock belongs to the descriptor and to every
  * copy that a fork or an exec inherits. The lock is free when the last copy is closed. */
 
 /* Takes the lock on path (created with mode 0600) without waiting. Returns the descriptor, which is
@@ -42,8 +40,6 @@ enum lock_state {
 	LOCK_CANNOT_BE_TOLD,
 };
 enum lock_state lock_look(const char *path);
-
-/* --- who holds a lock --- */
 
 /* Who holds a lock, and since when.
  *
@@ -103,8 +99,6 @@ bool job_lock_is_held(const struct paths *paths, enum job_lock lock, int64_t job
 
 /* Removes the file of the lock. A holder of the lock keeps it. */
 void job_lock_remove(const struct paths *paths, enum job_lock lock, int64_t job_id);
-
-/* --- a queue --- */
 
 /* A fair queue of processes before something that only one of them can have at a time.
  *

@@ -10,8 +10,6 @@
 #include "pollux/paths.h"
 #include "pollux/text.h"
 
-/* --- failed passes --- */
-
 /* Why the last pass failed that nobody watched: the pass after a submission or
  * after the end of a run. Any later pass that succeeds makes this forgotten. */
 
@@ -20,8 +18,6 @@ void failed_pass_note(const struct paths *paths, const char *why);
 void failed_pass_forget(const struct paths *paths);
 /* Returns true if the last such pass failed. *why is cut to size; *time_s is by the wall clock. */
 bool failed_pass_read(const struct paths *paths, char *why, size_t size, double *time_s);
-
-/* --- outages --- */
 
 /* The manager of a cluster does not answer: said once for each outage, not by each pass.
  *
@@ -40,8 +36,6 @@ void outage_begins(const struct paths *paths, const char *engine_says, enum outa
 bool outage_ends(const struct paths *paths, double now_wall_s, double *lasted_s);
 /* True while there is an outage: what was said, and since when. */
 bool outage_read(const struct paths *paths, char *why, size_t size, double *since_s);
-
-/* --- the machine of the passes --- */
 
 /* The one machine on which passes of a store run, where its runs are on a cluster.
  *

@@ -10,8 +10,6 @@
 #include "pollux/paths.h"
 #include "pollux/text.h"
 
-/* --- what people tell --- */
-
 /* What the pollux of other people on this machine have and want: a file for each user in
  * the shared directory.
  *
@@ -65,8 +63,6 @@ void people_leave(const struct paths *paths);
 
 /* "2 of 4 devices; hbob has 2 and wants 1 more": held and devices are those of this store. */
 void people_describe(const struct people *people, int held, int devices, struct text *t);
-
-/* --- the directory --- */
 
 /* The directory in which the pollux of several people agree about devices.
  *

@@ -195,6 +195,8 @@ struct question {
 	double until_boot_s;
 	struct text *answer;		/* gets its standard output, 64 MB at most; NULL: dropped */
 	struct text complaint;		/* gets its standard error, 4 KB at most */
+	const struct text *input;	/* its standard input; NULL: empty */
+	const char *directory;		/* where it runs; NULL: where this process is */
 };
 
 /* Returns the status as wait(2) has it; -1 with *err: EX_TEMPFAIL, it had no end in time. A program

@@ -74,8 +74,6 @@ struct profile_end {
 int profile_run(struct store *store, struct job *job, const struct job_command *command,
 		const struct profile_settings *settings, struct profile_end *end, struct err *err);
 
-/* --- devices that are measured themselves --- */
-
 /* Measures one device of each kind, and keeps the measurements in the store.
  *
  *	struct profile_kinds_settings settings = { .session = &session, .config = &c };
@@ -117,8 +115,6 @@ struct devices_profile {
 int profile_kinds(const struct profile_kinds_settings *settings, struct devices_profile *profile,
 		  struct err *err);
 void devices_profile_release(struct devices_profile *profile);
-
-/* --- GPUs whose memory can be moved --- */
 
 /* pollux devices --self-test: whether each GPU's memory can be moved to the host's
  * and back, tried out and kept in the store. No job is frozen on a device that has not passed with

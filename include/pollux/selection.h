@@ -12,8 +12,6 @@
 #include "pollux/store_groups.h"
 #include "pollux/text.h"
 
-/* --- which jobs --- */
-
 /* Which jobs a command line means: the operands and options by which every command that takes jobs
  * names them. pollux(1) has the forms, under JOBS. */
 
@@ -92,8 +90,6 @@ int again_set(const struct command *by, const struct text_list *changes, struct 
 /* Adds what differs: "; arguments --lr 0.1 -> --lr 0.3; directory /a -> /b". */
 void again_add_differences(struct text *t, const struct job_command *was,
 			   const struct job_command *is);
-
-/* --- a job like a run of a sweep --- */
 
 /* A job like a run of a sweep: another run of the sweep, with the parameters of that run or
  * others. The arguments are made anew from the command of the sweep. A job with other arguments

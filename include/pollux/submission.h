@@ -82,8 +82,6 @@ const char *launcher_of_command(const struct job_command *c);
 /* The rule for a command for which --launch was not given. */
 enum launch_rule launch_by_command(const struct job_command *c);
 
-/* --- options in scripts --- */
-
 /* Options in the first lines of a submitted script.
  *
  *	#!/bin/bash
@@ -107,8 +105,6 @@ bool is_code(const char *word);
 /* The word of a command line that names the script which an interpreter or launcher is to run;
  * NULL: the first word is none of these, or no word looks like a file. */
 const char *script_of_runner(char *const *argv);
-
-/* --- presets --- */
 
 /* Options and arguments that make a framework's program save and continue, from a file
  * share/pollux/presets/NAME.conf.
@@ -181,8 +177,6 @@ struct axes {
 
 /* True if any of the options is given. */
 bool sweep_is_asked(const struct sweep_asked *o);
-
-/* --- the runs of a sweep --- */
 
 /* One 'pollux submit' for many runs: the options of each run of a sweep.
  *

@@ -8,8 +8,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* --- growing strings and lists of strings --- */
-
 /* A growing string, and a list of strings.
  *
  *	struct text t = TEXT_INIT;
@@ -104,8 +102,6 @@ int number_parse_duration(const char *text, double *seconds);
 /* An amount of memory or disk: a number and K, M, G or T, which are powers of 1024: "1.5G". */
 int number_parse_size(const char *text, double *bytes);
 
-/* --- measured values --- */
-
 /* Measured values of programs, such as a loss: numbers, and what takes the place of a
  * number in a training that diverged (nan, inf, -inf).
  *
@@ -131,8 +127,6 @@ struct value_text value_format(double value, int digits);
 /* Sorts values: negative if a is better than b, positive if it is worse. Values that are not finite
  * are all equal, and worse than every number. */
 int value_compare(double a, double b, bool low_is_best);
-
-/* --- the nearest known name --- */
 
 /* The known name that is nearest to a mistyped name.
  *
@@ -164,8 +158,6 @@ int edit_distance(const char *a, const char *b);
 
 /* Writes "SIGTERM", "SIGRTMIN+1", or "SIG32" for a signal without a name into buf. Returns buf. */
 const char *signal_name(char buf[SIGNAL_NAME_SIZE], int number);
-
-/* --- words in braces --- */
 
 /* Words in braces, in texts that people write: "{job}". Templates of commands
  * (template.h) and parameters of sweeps are such words. One rule holds for both:

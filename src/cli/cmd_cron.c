@@ -38,10 +38,8 @@ static int main_cron(int argc, char **argv, struct err *err)
 		return -1;
 	if (o.install || o.remove)
 		rc = crontab_read(&old, err);
-	if (rc == 0 && o.install)
-		change = crontab_with(old.data, &entry, &new);
-	else if (rc == 0 && o.remove)
-		change = crontab_without(old.data, &entry, &new);
+	if (rc == 0 && (o.install || o.remove))
+		change = crontab_change(old.data, &entry, o.install, &new);
 	if (change != CRONTAB_SAME)
 		rc = crontab_write(&new, err);
 	if (rc == 0 && !o.install && !o.remove)

@@ -175,7 +175,7 @@ static void advise(const struct paths *paths)
 		return;
 	if (crontab_read(&lines, &ignored))
 		command = "'pollux schedule --watch 10' runs them in a terminal";
-	else if (crontab_with(lines.data, &e, &new) == CRONTAB_ADDED)
+	else if (crontab_change(lines.data, &e, true, &new) == CRONTAB_ADDED)
 		command = "'pollux cron --install' adds one each minute";
 	if (command)
 		fprintf(stderr, "pollux: passes come only when a job is submitted, ends or is to "

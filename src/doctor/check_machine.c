@@ -40,7 +40,7 @@ static void check_line(struct patient *p, const char *lines, struct crontab_entr
 	const char *cron = access("/usr/sbin/crond", X_OK) ? "cron" : "crond";
 	bool come = passes_come(p);
 	struct text new = TEXT_INIT;
-	enum crontab_change change = crontab_with(lines, e, &new);
+	enum crontab_change change = crontab_change(lines, e, true, &new);
 
 	text_release(&new);
 	if (change == CRONTAB_UPDATED)

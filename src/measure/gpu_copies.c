@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "pollux/clock.h"
-#include "repeat.h"
 
 #define BYTES_MOST ((size_t)256 << 20)
 #define BYTES_MOST_QUICK ((size_t)16 << 20)
@@ -20,55 +19,44 @@ struct gpu_copy {
 	size_t bytes;
 	size_t span, at;		/* each copy takes the next part of span; 0: the same */
 	enum cudaMemcpyKind kind;
-	int to_ordinal, from_ordinal;	/* for copies between GPUs */
+	int to_ordinal, from_ordinal;	/* between GPUs they differ */
+	bool waits;			/* the host's memory is pageable */
 };
 
-/* Copies in a stream, within the GPU's memory or between this and pinned memory of the host. */
+/* Copies in a stream: within the GPU's memory, between this and pinned memory of the host, or to
+ * another GPU. Or from or to pageable memory, through buffers of the driver: then the time is that
+ * of the calls, which wait. */
 static double run_copy(void *state, int64_t count)
 {
 	struct gpu_copy *c = state;
-
-	gpu_begin(c->g);
-	for (int64_t i = 0; i < count; i++, c->at += c->bytes) {
-		if (c->at + c->bytes > c->span)
-			c->at = 0;
-		if (!gpu_ok(c->g,
-			    c->g->cuda.cudaMemcpyAsync((char *)c->to + c->at,
-						       (const char *)c->from + c->at, c->bytes,
-						       c->kind, c->g->stream),
-			    "copy"))
-			return (double)NAN;
-	}
-	return gpu_end(c->g);
-}
-
-/* Copies from or to pageable memory, through buffers of the driver. The time is that of the calls,
- * which wait. */
-static double run_waiting_copy(void *state, int64_t count)
-{
-	struct gpu_copy *c = state;
+	const struct cuda *cuda = &c->g->cuda;
 	int64_t begun_ns = clock_boot_ns();
 
-	for (int64_t i = 0; i < count; i++)
-		if (!gpu_ok(c->g, c->g->cuda.cudaMemcpy(c->to, c->from, c->bytes, c->kind), "copy"))
+	if (!c->waits)
+		gpu_begin(c->g);
+	for (int64_t i = 0; i < count; i++, c->at += c->bytes) {
+		cudaError_t status;
+
+		if (c->at + c->bytes > c->span)
+			c->at = 0;
+		if (c->to_ordinal != c->from_ordinal)
+			status = cuda->cudaMemcpyPeerAsync(c->to, c->to_ordinal, c->from,
+							   c->from_ordinal, c->bytes, c->g->stream);
+		else if (c->waits)
+			status = cuda->cudaMemcpy(c->to, c->from, c->bytes, c->kind);
+		else
+			status = cuda->cudaMemcpyAsync((char *)c->to + c->at,
+						       (const char *)c->from + c->at, c->bytes,
+						       c->kind, c->g->stream);
+		if (!gpu_ok(c->g, status, c->to_ordinal != c->from_ordinal
+			    ? "copy from one GPU to another" : "copy"))
 			return (double)NAN;
-	if (!gpu_ok(c->g, c->g->cuda.cudaDeviceSynchronize(), "wait for the GPU"))
+	}
+	if (!c->waits)
+		return gpu_end(c->g);
+	if (!gpu_ok(c->g, cuda->cudaDeviceSynchronize(), "wait for the GPU"))
 		return (double)NAN;
 	return 1e-9 * (double)(clock_boot_ns() - begun_ns);
-}
-
-static double run_peer_copy(void *state, int64_t count)
-{
-	struct gpu_copy *c = state;
-
-	gpu_begin(c->g);
-	for (int64_t i = 0; i < count; i++)
-		if (!gpu_ok(c->g,
-			    c->g->cuda.cudaMemcpyPeerAsync(c->to, c->to_ordinal, c->from,
-							   c->from_ordinal, c->bytes, c->g->stream),
-			    "copy from one GPU to another"))
-			return (double)NAN;
-	return gpu_end(c->g);
 }
 
 static size_t bytes_most(const struct sink *sink)
@@ -77,7 +65,7 @@ static size_t bytes_most(const struct sink *sink)
 }
 
 static void sweep_bytes(struct sink *sink, struct gpu_copy *c, enum measured what,
-			const char *variant, int devices, repeat_run *run)
+			const char *variant, int devices)
 {
 	for (c->bytes = (size_t)64 << 10; c->bytes <= bytes_most(sink); c->bytes <<= 4) {
 		struct device_measurement m = {
@@ -85,7 +73,7 @@ static void sweep_bytes(struct sink *sink, struct gpu_copy *c, enum measured wha
 		};
 
 		memcpy(m.variant, variant, strlen(variant));
-		if (sink_time(sink, &m, run, c)) {
+		if (sink_time(sink, &m, run_copy, c)) {
 			sink_note(sink, "no copies (%s) of %zu bytes and up: %s", variant, c->bytes,
 				  c->g->err->text);
 			return;
@@ -97,9 +85,10 @@ static void host_copies(struct sink *sink, struct gpu_work *g, void *on_gpu, boo
 {
 	size_t most = bytes_most(sink);
 	void *host = NULL;
-	struct gpu_copy to = { .g = g, .to = on_gpu, .kind = cudaMemcpyHostToDevice };
-	struct gpu_copy back = { .g = g, .from = on_gpu, .kind = cudaMemcpyDeviceToHost };
-	repeat_run *run = pinned ? run_copy : run_waiting_copy;
+	struct gpu_copy to = { .g = g, .to = on_gpu, .kind = cudaMemcpyHostToDevice,
+			       .waits = !pinned };
+	struct gpu_copy back = { .g = g, .from = on_gpu, .kind = cudaMemcpyDeviceToHost,
+				 .waits = !pinned };
 
 	if (pinned && !gpu_ok(g, g->cuda.cudaMallocHost(&host, most), "allocate pinned memory")) {
 		sink_note(sink, "no copies of pinned memory: %s", g->err->text);
@@ -115,9 +104,8 @@ static void host_copies(struct sink *sink, struct gpu_work *g, void *on_gpu, boo
 	random_fill_fp32(host, most / sizeof(float));
 	to.from = back.to = host;
 	sweep_bytes(sink, &to, MEASURED_COPY, pinned ? "pinned to device" : "pageable to device",
-		    1, run);
-	sweep_bytes(sink, &back, MEASURED_COPY, pinned ? "pinned to host" : "pageable to host", 1,
-		    run);
+		    1);
+	sweep_bytes(sink, &back, MEASURED_COPY, pinned ? "pinned to host" : "pageable to host", 1);
 	if (pinned)
 		g->cuda.cudaFreeHost(host);
 	else
@@ -134,7 +122,7 @@ void gpu_copies(struct sink *sink, struct gpu_work *g)
 		struct gpu_copy within = { .g = g, .to = b, .from = a, .span = span,
 					   .kind = cudaMemcpyDeviceToDevice };
 
-		sweep_bytes(sink, &within, MEASURED_MEMORY, "", 1, run_copy);
+		sweep_bytes(sink, &within, MEASURED_MEMORY, "", 1);
 		host_copies(sink, g, a, false);
 		host_copies(sink, g, a, true);
 	} else {
@@ -165,7 +153,7 @@ void gpu_peer_copies(struct sink *sink, struct gpu_work *from, struct gpu_work *
 	    gpu_fill(from, source, most)) {
 		c.from = source;
 		c.to = target;
-		sweep_bytes(sink, &c, MEASURED_COPY, "peer", 2, run_peer_copy);
+		sweep_bytes(sink, &c, MEASURED_COPY, "peer", 2);
 	} else {
 		sink_note(sink, "no copies from one GPU to another: %s", from->err->text);
 	}

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "repeat.h"
-
 /* --- operands --- */
 
 /* Number of random values that are repeated. It is prime, so that repetitions do not align with

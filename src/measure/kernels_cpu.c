@@ -8,7 +8,6 @@
 #include "backend.h"
 #include "pollux/clock.h"
 #include "pollux/mem.h"
-#include "repeat.h"
 #include "cpu_work.h"
 
 /* Longer products are left out, because each is repeated at least five times. */
@@ -94,6 +93,21 @@ static void sweep_sizes(struct sink *sink, struct product *p)
 	empty(p);
 }
 
+/* --- tasks of a team --- */
+
+/* Runs a task in all threads. Its data are the team's. */
+struct team_run {
+	struct team *team;
+	team_task *task;
+};
+
+static double run_team(void *state, int64_t count)
+{
+	const struct team_run *run = state;
+
+	return team_do(run->team, run->task, count);
+}
+
 /* --- copies in memory --- */
 
 struct copy {
@@ -115,11 +129,6 @@ static double copy_part(struct team *team, int rank, int64_t count)
 	}
 	team_meet(team);
 	return 1e-9 * (double)(clock_boot_ns() - begun_ns);
-}
-
-static double run_copy(void *state, int64_t count)
-{
-	return team_do(state, copy_part, count);
 }
 
 /* --- one slot --- */
@@ -201,7 +210,7 @@ static int measure_slot(struct sink *sink, const struct device *d, struct err *e
 			.what = MEASURED_MEMORY, .devices = 1, .bytes = (int64_t)c.bytes,
 		};
 
-		sink_time(sink, &m, run_copy, &team);
+		sink_time(sink, &m, run_team, &(struct team_run){ &team, copy_part });
 	}
 	free(c.from);
 	free(c.to);
@@ -219,11 +228,6 @@ static double wait_all(struct team *team, int rank, int64_t count)
 	for (int64_t i = 0; i < count; i++)
 		team_meet(team);
 	return 1e-9 * (double)(clock_boot_ns() - begun_ns);
-}
-
-static double run_barrier(void *state, int64_t count)
-{
-	return team_do(state, wait_all, count);
 }
 
 /* A vector for each slot, in memory that the thread of the slot touched first, and the sum of all
@@ -263,11 +267,6 @@ static double sum_all(struct team *team, int rank, int64_t count)
 	return 1e-9 * (double)time_ns;
 }
 
-static double run_reduction(void *state, int64_t count)
-{
-	return team_do(state, sum_all, count);
-}
-
 static double touch(struct team *team, int rank, int64_t count)
 {
 	struct vectors *v = team->data;
@@ -287,7 +286,7 @@ static int measure_slots(struct sink *sink, const struct device *devices, int n,
 
 	if (team_start(&team, n, devices, err))
 		return -1;
-	sink_time(sink, &barrier, run_barrier, &team);
+	sink_time(sink, &barrier, run_team, &(struct team_run){ &team, wait_all });
 	v.of = xcalloc((size_t)n, sizeof(*v.of));
 	v.sum = xmalloc(most);
 	team.data = &v;
@@ -298,7 +297,7 @@ static int measure_slots(struct sink *sink, const struct device *devices, int n,
 		};
 
 		v.n = bytes / sizeof(float);
-		sink_time(sink, &m, run_reduction, &team);
+		sink_time(sink, &m, run_team, &(struct team_run){ &team, sum_all });
 	}
 	for (int r = 0; r < n; r++)
 		free(v.of[r]);

@@ -1,5 +1,5 @@
 /* repeat.c - repeats an operation until its mean time is known. */
-#include "repeat.h"
+#include "backend.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,22 +1,17 @@
 /* python.c - which Python runs a command, and what that Python says of PyTorch. */
-#include <fcntl.h>
 #include <glob.h>
-#include <poll.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "pollux/advice.h"
+#include "pollux/clock.h"
 #include "pollux/environment.h"
 #include "pollux/file.h"
 #include "pollux/mem.h"
 #include "pollux/paths.h"
+#include "pollux/proc.h"
 #include "request.h"
 
 #define LONGEST_FIRST_LINES 4096
@@ -96,35 +91,23 @@ static bool has_torch_beside(const char *python)
 	return has;
 }
 
-/* A directory of the name without __init__.py has no origin. A Python that does not end in time is
- * killed. */
+/* A directory of the name without __init__.py has no origin. */
 static bool says_it_has_torch(const char *python, const struct job_command *c)
 {
 	static char code[] = "import importlib.util, sys; s = importlib.util.find_spec('torch'); "
 			     "sys.exit(not (s and s.origin))";
 	static char flag[] = "-c";
 	char *name = xstrdup(python), *argv[] = { name, flag, code, NULL };
-	struct pollfd p = { .events = POLLIN };
-	posix_spawn_file_actions_t files;
-	int rc, status = -1;
-	pid_t pid;
+	struct question q = {
+		.argv = argv, .env = c->env.items, .directory = c->directory,
+		.until_boot_s = clock_boot_s() + PYTHON_PATIENCE_S, .complaint = TEXT_INIT,
+	};
+	struct err ignored;
+	int status = question_ask(&q, &ignored);
 
-	posix_spawn_file_actions_init(&files);
-	posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-	posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-	posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-	posix_spawn_file_actions_addchdir_np(&files, c->directory);
-	rc = posix_spawn(&pid, python, &files, NULL, argv, c->env.items);
-	posix_spawn_file_actions_destroy(&files);
+	text_release(&q.complaint);
 	free(name);
-	if (rc)
-		return false;
-	p.fd = (int)syscall(SYS_pidfd_open, pid, 0);
-	if (p.fd < 0 || poll(&p, 1, PYTHON_PATIENCE_S * 1000) != 1)
-		kill(pid, SIGKILL);
-	if (p.fd >= 0)
-		close(p.fd);
-	return waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+	return status == 0;
 }
 
 /* Looks where torch usually is, then asks the Python. A glob's special characters in a path only

@@ -1,11 +1,10 @@
 /* crontab.c - lines of a crontab, and running crontab(1). */
 #include <errno.h>
 #include <limits.h>
-#include <spawn.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -115,9 +114,10 @@ static bool next_line(const char **p, struct text *line)
 	return true;
 }
 
-enum crontab_change crontab_with(const char *old, struct crontab_entry *e, struct text *new)
+enum crontab_change crontab_change(const char *old, struct crontab_entry *e, bool with,
+				   struct text *new)
 {
-	enum crontab_change change = CRONTAB_ADDED;
+	enum crontab_change change = with ? CRONTAB_ADDED : CRONTAB_SAME;
 	struct text line = TEXT_INIT;
 
 	while (next_line(&old, &line)) {
@@ -125,6 +125,10 @@ enum crontab_change crontab_with(const char *old, struct crontab_entry *e, struc
 
 		if (!command) {
 			text_addf(new, "%s\n", line.data);
+		} else if (!with) {
+			change = CRONTAB_REMOVED;
+			text_clear(&e->line);
+			text_add(&e->line, line.data);
 		} else if (change == CRONTAB_ADDED) {
 			/* The present schedule, which the user may have changed, stays. */
 			change = strcmp(command, e->command.data) ? CRONTAB_UPDATED : CRONTAB_SAME;
@@ -142,129 +146,66 @@ enum crontab_change crontab_with(const char *old, struct crontab_entry *e, struc
 	return change;
 }
 
-enum crontab_change crontab_without(const char *old, struct crontab_entry *e, struct text *new)
-{
-	enum crontab_change change = CRONTAB_SAME;
-	struct text line = TEXT_INIT;
-
-	while (next_line(&old, &line)) {
-		if (!own_command(line.data, e)) {
-			text_addf(new, "%s\n", line.data);
-			continue;
-		}
-		change = CRONTAB_REMOVED;
-		text_clear(&e->line);
-		text_add(&e->line, line.data);
-	}
-	text_release(&line);
-	return change;
-}
-
 /* --- crontab(1) --- */
 
-/* Files in memory for the three streams of crontab(1), so that nobody has to read while another
- * writes. */
-enum { IN, OUT, ERR, N_STREAMS };
-
-/* Reads the stream up to the first NUL, which no crontab has. */
-static void read_stream(int fd, struct text *out)
-{
-	char block[4096];
-	off_t offset = 0;
-	ssize_t n;
-
-	while ((n = pread(fd, block, sizeof(block), offset)) > 0) {
-		text_add_bytes(out, block, (size_t)n);
-		offset += n;
-	}
-}
-
-static int spawn(const char *argument, const int *fds, int *status, struct err *err)
+/* Runs crontab(1). out and complaint: its output. Returns its status; -1: it could not be run. */
+static int run_crontab(const char *argument, const struct text *input, struct text *out,
+		       struct text *complaint, struct err *err)
 {
 	char name[] = "crontab", *option = xstrdup(argument);
 	char *argv[] = { name, option, NULL };
-	posix_spawn_file_actions_t actions;
-	pid_t pid;
-	int rc;
+	struct question q = {
+		.argv = argv, .env = environ, .until_boot_s = HUGE_VAL, .answer = out,
+		.complaint = TEXT_INIT, .input = input,
+	};
+	int status = question_ask(&q, err);
 
-	posix_spawn_file_actions_init(&actions);
-	for (int i = 0; i < N_STREAMS; i++)
-		posix_spawn_file_actions_adddup2(&actions, fds[i], i);
-	rc = posix_spawnp(&pid, name, &actions, NULL, argv, environ);
-	posix_spawn_file_actions_destroy(&actions);
 	free(option);
-	if (rc == ENOENT)
+	*complaint = q.complaint;
+	if (status < 0 || !WIFEXITED(status) || WEXITSTATUS(status) != QUESTION_NO_PROGRAM)
+		return status;
+	if (strstr(complaint->data, strerror(ENOENT)))
 		return err_set(err, EX_UNAVAILABLE,
 			       "crontab(1) is not installed: type '%sapt install cron' (Debian, "
 			       "Ubuntu), or see 'pollux cron --help' for other ways",
 			       advice_sudo());
-	if (rc)
-		return err_set(err, EX_UNAVAILABLE, "cannot run crontab(1): %s", strerror(rc));
-	while ((rc = waitpid(pid, status, 0)) < 0 && errno == EINTR)
-		;
-	return rc < 0 ? err_set(err, EX_OSERR, "lost crontab(1): %s", strerror(errno)) : 0;
+	return err_set(err, EX_UNAVAILABLE, "cannot run crontab(1): %.*s",
+		       (int)strcspn(complaint->data, "\n"), complaint->data);
 }
 
-/* Runs crontab(1). *status: its exit; out and errors: its output. -1: it could not be run. */
-static int run_crontab(const char *argument, const struct text *input, struct text *out,
-		       struct text *errors, int *status, struct err *err)
+static int refused(const char *argument, const struct text *complaint, struct err *err)
 {
-	int fds[N_STREAMS], rc;
-
-	for (int i = 0; i < N_STREAMS; i++)
-		fds[i] = memfd_create("crontab", MFD_CLOEXEC);
-	if (fds[IN] < 0 || fds[OUT] < 0 || fds[ERR] < 0 ||
-	    write(fds[IN], input->data, input->length) != (ssize_t)input->length ||
-	    lseek(fds[IN], 0, SEEK_SET) != 0)
-		rc = err_set(err, EX_OSERR, "cannot make a file in memory: %s", strerror(errno));
-	else
-		rc = spawn(argument, fds, status, err);
-	if (rc == 0) {
-		read_stream(fds[OUT], out);
-		read_stream(fds[ERR], errors);
-	}
-	for (int i = 0; i < N_STREAMS; i++)
-		if (fds[i] >= 0)
-			close(fds[i]);
-	return rc;
-}
-
-static int refused(const char *argument, const struct text *errors, struct err *err)
-{
-	int n = (int)strcspn(errors->data, "\n");
+	int n = (int)strcspn(complaint->data, "\n");
 
 	return err_set(err, EX_UNAVAILABLE, "'crontab %s' failed%s%.*s", argument, n ? ": " : "", n,
-		       errors->data);
-}
-
-int crontab_read(struct text *lines, struct err *err)
-{
-	struct text nothing = TEXT_INIT, errors = TEXT_INIT;
-	int status = 0;
-	int rc = run_crontab("-l", &nothing, lines, &errors, &status, err);
-
-	if (rc == 0 && status) {
-		text_clear(lines);
-		/* without a crontab, busybox's cron fails to open a file; every other cron says "no
-		 * crontab for USER" */
-		if (!strstr(errors.data, "no crontab") && !strstr(errors.data, "No such file"))
-			rc = refused("-l", &errors, err);
-	}
-	text_release(&errors);
-	return rc;
+		       complaint->data);
 }
 
 /* Removes the crontab if it would be empty. */
 int crontab_write(const struct text *lines, struct err *err)
 {
 	const char *argument = lines->length ? "-" : "-r";
-	struct text out = TEXT_INIT, errors = TEXT_INIT;
-	int status = 0;
-	int rc = run_crontab(argument, lines, &out, &errors, &status, err);
+	struct text complaint;
+	int rc = run_crontab(argument, lines, NULL, &complaint, err);
 
-	if (rc == 0 && status)
-		rc = refused(argument, &errors, err);
-	text_release(&out);
-	text_release(&errors);
+	if (rc > 0)
+		rc = refused(argument, &complaint, err);
+	text_release(&complaint);
+	return rc;
+}
+
+int crontab_read(struct text *lines, struct err *err)
+{
+	struct text complaint;
+	int rc = run_crontab("-l", NULL, lines, &complaint, err);
+
+	if (rc > 0) {
+		text_clear(lines);
+		/* without a crontab, busybox's cron fails to open a file; every other cron says "no
+		 * crontab for USER" */
+		rc = strstr(complaint.data, "no crontab") ||
+		     strstr(complaint.data, "No such file") ? 0 : refused("-l", &complaint, err);
+	}
+	text_release(&complaint);
 	return rc;
 }

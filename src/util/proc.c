@@ -43,68 +43,60 @@ DIR *proc_open_dir(pid_t pid, const char *name)
 	return opendir(path);
 }
 
-/* Returns the fields of /proc/PID/stat after the command, which stands in parentheses and may hold
- * anything. NULL: there is no such process. */
-static const char *stat_fields(pid_t pid, char *buffer, size_t size)
-{
-	char path[32], *end;
+/* The fields of /proc/PID/stat by their places in proc(5). */
+enum {
+	STATE = 3, PARENT, GROUP, SESSION, TERMINAL, USER_TICKS = 14, SYSTEM_TICKS,
+	THREADS = 20, START_TICKS = 22, RESIDENT_PAGES = 24, N_FIELDS,
+};
 
+/* The command before them stands in parentheses and may hold anything. False, and all 0: there is
+ * no such process. */
+static bool read_fields(pid_t pid, int64_t fields[N_FIELDS])
+{
+	char path[32], buffer[1024], *end;
+
+	memset(fields, 0, N_FIELDS * sizeof(*fields));
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	if (pid <= 0 || file_read_head(path, 0, buffer, size) <= 0)
-		return NULL;
+	if (pid <= 0 || file_read_head(path, 0, buffer, sizeof(buffer)) <= 0)
+		return false;
 	end = strrchr(buffer, ')');
-	return end && end[1] == ' ' && end[2] ? end + 2 : NULL;
-}
-
-/* Returns a number of /proc/PID/stat by its place in proc(5), from 3; 0: there is no such
- * process. */
-static int64_t stat_number(pid_t pid, int place)
-{
-	char buffer[1024];
-	const char *p = stat_fields(pid, buffer, sizeof(buffer));
-
-	for (int field = 3; p && field < place; field++) {
-		p = strchr(p, ' ');
-		p = p ? p + 1 : NULL;
-	}
-	return p ? strtoll(p, NULL, 10) : 0;
+	if (!end || end[1] != ' ' || !end[2])
+		return false;
+	fields[STATE] = (unsigned char)end[2];
+	end += 3;
+	for (int i = PARENT; i < N_FIELDS; i++)
+		fields[i] = strtoll(end, &end, 10);
+	return true;
 }
 
 int64_t proc_start_ticks(pid_t pid)
 {
-	return stat_number(pid, 22);
+	int64_t fields[N_FIELDS];
+
+	read_fields(pid, fields);
+	return fields[START_TICKS];
 }
 
 int64_t proc_cpu_ticks(pid_t pid)
 {
-	return stat_number(pid, 14) + stat_number(pid, 15);
+	int64_t fields[N_FIELDS];
+
+	read_fields(pid, fields);
+	return fields[USER_TICKS] + fields[SYSTEM_TICKS];
 }
 
 bool proc_times(pid_t pid, struct proc_times *times)
 {
-	char buffer[1024];
-	const char *fields = stat_fields(pid, buffer, sizeof(buffer));
-	long long ticks = 0, start = 0, session = 0, terminal = 0;
-	char *end;
+	int64_t fields[N_FIELDS];
 
-	if (!fields)
+	if (!read_fields(pid, fields))
 		return false;
-	times->parent = (pid_t)strtol(fields + 1, &end, 10);
-	for (int field = 5; field <= 22; field++) {
-		long long value = strtoll(end, &end, 10);
-
-		if (field == 6)
-			session = value;
-		if (field == 7)
-			terminal = value;
-		if (field == 14 || field == 15)
-			ticks += value;
-		if (field == 22)
-			start = value;
-	}
-	times->start_ticks = start;
-	times->leads_terminal = session == pid && terminal != 0;
-	times->cpu_s = (double)ticks / (double)sysconf(_SC_CLK_TCK);
+	*times = (struct proc_times){
+		.parent = (pid_t)fields[PARENT], .start_ticks = fields[START_TICKS],
+		.leads_terminal = fields[SESSION] == pid && fields[TERMINAL] != 0,
+		.cpu_s = (double)(fields[USER_TICKS] + fields[SYSTEM_TICKS]) /
+			 (double)sysconf(_SC_CLK_TCK),
+	};
 	return true;
 }
 
@@ -119,24 +111,15 @@ bool proc_waits_for_child(pid_t pid)
 
 static bool read_stat(pid_t pid, struct process *process)
 {
-	char buffer[1024];
-	const char *fields = stat_fields(pid, buffer, sizeof(buffer));
-	char *end;
+	int64_t fields[N_FIELDS];
+	bool there = read_fields(pid, fields);
 
-	*process = (struct process){ .pid = pid, .thread = pid };
-	if (!fields)
-		return false;
-	process->state = fields[0];
-	process->parent = (pid_t)strtol(fields + 1, &end, 10);
-	strtol(end, &end, 10);		/* the process group */
-	process->session = (pid_t)strtol(end, &end, 10);
-	for (int field = 7; field < 20; field++)
-		strtoll(end, &end, 10);
-	process->n_threads = (int)strtoll(end, &end, 10);
-	for (int field = 21; field < 24; field++)
-		strtoll(end, &end, 10);
-	process->resident_pages = strtoll(end, NULL, 10);
-	return true;
+	*process = (struct process){
+		.pid = pid, .thread = pid, .state = (char)fields[STATE],
+		.parent = (pid_t)fields[PARENT], .session = (pid_t)fields[SESSION],
+		.n_threads = (int)fields[THREADS], .resident_pages = fields[RESIDENT_PAGES],
+	};
+	return there;
 }
 
 /* A process whose first thread has ended (pthread_exit in main) is shown as a zombie and lives on

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -18,10 +19,11 @@
 #define MOST_BYTES (64 << 20)
 #define MOST_COMPLAINT_BYTES 4096
 
-/* The caller may be a supervisor, which blocks signals. */
+/* The caller may be a supervisor, which blocks signals. The input is a file in memory, so that
+ * nobody has to write while another reads. */
 static _Noreturn void become(const struct question *q, int out, int complaint, pid_t parent)
 {
-	int null = file_open_null(O_RDONLY);
+	int in = q->input ? memfd_create("input", MFD_CLOEXEC) : file_open_null(O_RDONLY);
 	sigset_t none;
 
 	for (int i = 1; i < NSIG; i++)
@@ -29,9 +31,11 @@ static _Noreturn void become(const struct question *q, int out, int complaint, p
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	setpgid(0, 0);
-	if (!proc_dies_with(parent, SIGKILL))
+	if (!proc_dies_with(parent, SIGKILL) || (q->directory && chdir(q->directory)) ||
+	    (q->input && (file_write_all(in, q->input->data, q->input->length) ||
+			  lseek(in, 0, SEEK_SET) != 0)))
 		_exit(QUESTION_NO_PROGRAM);
-	dup2(null, STDIN_FILENO);
+	dup2(in, STDIN_FILENO);
 	dup2(out, STDOUT_FILENO);
 	dup2(complaint, STDERR_FILENO);
 	close_range(STDERR_FILENO + 1, ~0U, 0);

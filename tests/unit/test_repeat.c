@@ -1,5 +1,5 @@
 /* test_repeat.c - when a mean is known well enough. */
-#include "measure/repeat.h"
+#include "measure/backend.h"
 #include "pollux/student.h"
 #include "tap.h"
 
