@@ -106,21 +106,6 @@ static int keep_model_of(struct profile *p, const char *workload, struct err *er
 	return rc;
 }
 
-static int keep_models(struct profile *p, struct err *err)
-{
-	int rc = p->plans.count ? 0 : keep_model_of(p, p->workload, err);
-
-	for (int i = 0; rc == 0 && i < p->plans.count; i++) {
-		const struct execution_plan *plan = &p->plans.items[i];
-		char *name = execution_plan_workload(p->job->declared.workload, plan->name,
-						     plan->hash);
-
-		rc = keep_model_of(p, name, err);
-		free(name);
-	}
-	return rc;
-}
-
 /* Stops a run that is left after an error of the profile. Its supervisor then ends the job. Returns
  * true if there is one. */
 static bool stop_what_runs(struct profile *p)
@@ -149,9 +134,17 @@ static int conclude_job(struct profile *p, int failed, const struct err *why, st
 {
 	enum job_state state = failed ? JOB_FAILED : p->interrupted ? JOB_CANCELLED : JOB_DONE;
 	struct text t = TEXT_INIT;
-	int rc;
+	int rc = p->plans.count ? 0 : keep_model_of(p, p->workload, err);
 
-	if (keep_models(p, err) || profile_warn(p, err) || store_begin(p->store, err))
+	for (int i = 0; rc == 0 && i < p->plans.count; i++) {
+		const struct execution_plan *plan = &p->plans.items[i];
+		char *name = execution_plan_workload(p->job->declared.workload, plan->name,
+						     plan->hash);
+
+		rc = keep_model_of(p, name, err);
+		free(name);
+	}
+	if (rc || profile_warn(p, err) || store_begin(p->store, err))
 		return -1;
 	if (failed)
 		text_add(&t, why->text);

@@ -68,6 +68,14 @@ int again_set(const struct command *by, const struct text_list *changes, struct 
 
 /* --- what differs --- */
 
+/* "'a b' -> c" */
+static void add_change(struct text *t, const char *was, const char *is)
+{
+	text_add_shell_quoted(t, was);
+	text_add(t, " -> ");
+	text_add_shell_quoted(t, is);
+}
+
 static void add_arguments(struct text *t, const struct strings *argv, size_t from)
 {
 	for (size_t i = from; i < argv->count; i++) {
@@ -97,9 +105,7 @@ static void add_argument_changes(struct text *t, const struct strings *was,
 		if (!strcmp(was->items[i], is->items[i]))
 			continue;
 		text_addf(t, "; argument %zu ", i);
-		text_add_shell_quoted(t, was->items[i]);
-		text_add(t, " -> ");
-		text_add_shell_quoted(t, is->items[i]);
+		add_change(t, was->items[i], is->items[i]);
 	}
 }
 
@@ -273,9 +279,7 @@ void again_group_add_differences(struct text *t, const struct again_group *g,
 		if (!strcmp(from, to) || text_starts_with(from, "lr="))
 			continue;	/* the learning rate is also declared */
 		text_addf(t, "; parameter %.*s ", (int)n, from);
-		text_add_shell_quoted(t, from + n + 1);
-		text_add(t, " -> ");
-		text_add_shell_quoted(t, to + n + 1);
+		add_change(t, from + n + 1, to + n + 1);
 	}
 }
 

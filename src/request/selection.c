@@ -125,7 +125,7 @@ bool selection_is_of_groups(const struct selecting *what, struct id_list *groups
 	return what->n_operands > 0;
 }
 
-bool selection_is_spelt_out(const struct selecting *what)
+static bool all_are(const struct selecting *what, bool numbers)
 {
 	struct job_query q;
 	struct err ignored;
@@ -134,23 +134,19 @@ bool selection_is_spelt_out(const struct selecting *what)
 	for (int i = 0; all && i < what->n_operands; i++) {
 		const struct form *form = form_of(what, what->operands[i], &q, &ignored);
 
-		all = form && form->spelt_out;
+		all = form && (numbers ? form->number : form->spelt_out);
 	}
 	return all;
 }
 
+bool selection_is_spelt_out(const struct selecting *what)
+{
+	return all_are(what, false);
+}
+
 bool selection_is_of_numbers(const struct selecting *what)
 {
-	struct job_query q;
-	struct err ignored;
-	bool all = what->n_operands > 0;
-
-	for (int i = 0; all && i < what->n_operands; i++) {
-		const struct form *form = form_of(what, what->operands[i], &q, &ignored);
-
-		all = form && form->number;
-	}
-	return all;
+	return all_are(what, true);
 }
 
 /* --- the options --- */

@@ -63,35 +63,32 @@ static int set_named(struct config *c, const char *name, const char *value, cons
 	return -1;
 }
 
-static int read_line(struct config *c, char *line, const struct source *at, struct err *err)
-{
-	char *equals;
-
-	line[strcspn(line, "#")] = '\0';
-	line = trim(line);
-	if (!*line)
-		return 0;
-	equals = strchr(line, '=');
-	if (!equals)
-		return err_set(err, EX_CONFIG,
-			       "cannot read '%s' line %d: '%.60s' is not 'name = value'", at->path,
-			       at->line, line);
-	*equals = '\0';
-	return set_named(c, trim(line), trim(equals + 1), at, err);
-}
-
 static int read_lines(struct config *c, FILE *file, struct source *at, struct err *err)
 {
-	char line[LONGEST_LINE];
+	char buffer[LONGEST_LINE], *line, *equals;
+	int rc;
 
-	while (fgets(line, sizeof(line), file)) {
+	while (fgets(buffer, sizeof(buffer), file)) {
 		c->bad_line = ++at->line;
 		/* A whole line ends in a newline, or the file ends. A NUL, too, ends a text. */
-		if (!strchr(line, '\n') && !(feof(file) && strlen(line) < LONGEST_LINE - 1))
+		if (!strchr(buffer, '\n') && !(feof(file) && strlen(buffer) < LONGEST_LINE - 1))
 			return err_set(err, EX_CONFIG,
 				       "cannot read '%s' line %d: too long, or not text", at->path,
 				       at->line);
-		if (read_line(c, line, at, err) && !at->leniently)
+		buffer[strcspn(buffer, "#")] = '\0';
+		line = trim(buffer);
+		if (!*line)
+			continue;
+		equals = strchr(line, '=');
+		if (equals) {
+			*equals = '\0';
+			rc = set_named(c, trim(line), trim(equals + 1), at, err);
+		} else {
+			rc = err_set(err, EX_CONFIG,
+				     "cannot read '%s' line %d: '%.60s' is not 'name = value'",
+				     at->path, at->line, line);
+		}
+		if (rc && !at->leniently)
 			return -1;
 	}
 	c->bad_line = 0;

@@ -222,28 +222,21 @@ static int replace_target(const struct place *place, const void *bytes, size_t n
 /* Opens path for writing, which was no regular file a moment ago: then a link of another user may
  * have come into its place. A file that a standard stream of this process is open on is not opened
  * again, because the new descriptor would overwrite it from its start: the stream is duplicated. */
-static int open_as_it_is(const char *path)
-{
-	struct stat st;
-	int stream = stat(path, &st) == 0 ? stream_to(&st) : -1, fd;
-
-	fflush(NULL);		/* what was printed earlier comes first */
-	if (stream >= 0)
-		return fcntl(stream, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-	fd = file_open_output(path);
-	if (fd < 0 || (fstat(fd, &st) == 0 && !S_ISREG(st.st_mode)))
-		return fd;
-	close(fd);
-	return errno_set(EEXIST);
-}
-
 static int write_as_it_is(const char *path, const void *bytes, size_t n)
 {
 	struct sigaction ignore = { .sa_handler = SIG_IGN }, before;
-	int fd = open_as_it_is(path), rc, saved;
+	struct stat st;
+	int stream = stat(path, &st) == 0 ? stream_to(&st) : -1, fd, rc, saved;
 
+	fflush(NULL);		/* what was printed earlier comes first */
+	fd = stream >= 0 ? fcntl(stream, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
+			 : file_open_output(path);
 	if (fd < 0)
 		return -1;
+	if (stream < 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
+		close(fd);
+		return errno_set(EEXIST);
+	}
 	sigaction(SIGPIPE, &ignore, &before);
 	rc = file_write_all(fd, bytes, n);
 	saved = errno;

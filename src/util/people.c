@@ -304,17 +304,6 @@ void people_describe(const struct people *people, int held, int devices, struct 
 
 #define PUBLIC (S_ISVTX | S_IRWXU | S_IRWXG | S_IRWXO)
 
-static int open_directory(const char *path, int flags, struct stat *st)
-{
-	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | flags);
-
-	if (fd >= 0 && fstat(fd, st) == 0)
-		return fd;
-	if (fd >= 0)
-		close(fd);
-	return -1;
-}
-
 void shared_dir_add_sticky(struct text *mend, const char *path, const struct stat *st)
 {
 	text_addf(mend, "%schmod +t ", st->st_uid == geteuid() ? "" : advice_sudo());
@@ -339,7 +328,12 @@ int shared_dir_open(const struct paths *paths, char **path, struct err *err)
 		return SHARED_DIR_NONE;
 	if (path)
 		*path = xstrdup(*named ? named : SHARED_DIR_DEFAULT);
-	fd = open_directory(*named ? named : SHARED_DIR_DEFAULT, *named ? 0 : O_NOFOLLOW, &st);
+	fd = open(*named ? named : SHARED_DIR_DEFAULT,
+		  O_RDONLY | O_DIRECTORY | O_CLOEXEC | (*named ? 0 : O_NOFOLLOW));
+	if (fd >= 0 && fstat(fd, &st)) {
+		close(fd);
+		fd = -1;
+	}
 	if (fd < 0 && *named)
 		return err_set(err, EX_CONFIG, "cannot use the shared directory '%s': %s", named,
 			       strerror(errno));

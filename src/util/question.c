@@ -96,21 +96,6 @@ static bool ends_in_time(pid_t pid, double until_s, int *status)
 static pid_t undead[16];
 static size_t n_undead;
 
-/* The status of the program, which is killed if its time is over. */
-static int end_of(const struct question *q, pid_t pid, struct err *err)
-{
-	int status = 0;
-
-	if (ends_in_time(pid, q->until_boot_s, &status))
-		return status;
-	kill(-pid, SIGKILL);
-	kill(pid, SIGKILL);
-	if (!ends_in_time(pid, clock_boot_s() + KILLED_WAIT_S, &status) &&
-	    n_undead < sizeof(undead) / sizeof(undead[0]))
-		undead[n_undead++] = pid;
-	return err_set(err, EX_TEMPFAIL, "%s gave no answer in time", q->argv[0]);
-}
-
 int question_ask(struct question *q, struct err *err)
 {
 	int out[2], complaint[2], status = 0, rc;
@@ -121,6 +106,7 @@ int question_ask(struct question *q, struct err *err)
 		if (waitpid(undead[i], &status, WNOHANG) == 0)
 			undead[left++] = undead[i];
 	n_undead = left;
+	status = 0;
 	if (pipe2(out, O_CLOEXEC))
 		return err_set(err, EX_OSERR, "cannot make a pipe: %s", strerror(errno));
 	if (pipe2(complaint, O_CLOEXEC)) {
@@ -137,7 +123,15 @@ int question_ask(struct question *q, struct err *err)
 		rc = err_set(err, EX_OSERR, "cannot fork: %s", strerror(errno));
 	} else {
 		read_both(q, out[0], complaint[0]);
-		rc = end_of(q, pid, err);
+		rc = ends_in_time(pid, q->until_boot_s, &status) ? status
+			: err_set(err, EX_TEMPFAIL, "%s gave no answer in time", q->argv[0]);
+	}
+	if (pid > 0 && rc < 0) {
+		kill(-pid, SIGKILL);
+		kill(pid, SIGKILL);
+		if (!ends_in_time(pid, clock_boot_s() + KILLED_WAIT_S, &status) &&
+		    n_undead < sizeof(undead) / sizeof(undead[0]))
+			undead[n_undead++] = pid;
 	}
 	close(out[0]);
 	close(complaint[0]);
