@@ -76,14 +76,13 @@ static char *strip(char *text)
 
 static int read_lines(struct preset *p, FILE *file, const char *path, struct err *err)
 {
-	char line[1024], *equals;
+	char line[1024], *text, *equals;
 
 	for (int number = 1; fgets(line, sizeof(line), file); number++) {
-		char *text = strip(line);
-
 		if (!strchr(line, '\n') && (!feof(file) || strlen(line) == sizeof(line) - 1))
 			return err_set(err, EX_CONFIG, "'%s', line %d: too long, or not text",
 				       path, number);
+		text = strip(line);
 		if (!*text || *text == '#')
 			continue;
 		equals = strchr(text, '=');
