@@ -84,7 +84,8 @@ int paths_make_directory(const char *path, struct err *err);
 /* --- names in paths --- */
 
 const char *path_name(const char *path);	/* behind the last slash */
-/* The path, as seen from the directory if it is relative; the caller frees, here and below. */
+/* The path, as seen from the directory if it is relative (NULL: as it is). The caller frees, here
+ * and below. */
 char *path_within(const char *directory, const char *path);
 /* Looks for a program in a list such as PATH, whose directories may be relative to this one. NULL:
  * not found. */

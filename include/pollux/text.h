@@ -60,6 +60,7 @@ void strings_unpack(struct strings *list, const void *bytes, size_t n);	/* appen
 void text_add_shell_quoted(struct text *t, const char *argument);
 
 bool text_starts_with(const char *s, const char *prefix);
+bool text_is_among(const char *s, const char *const *list);	/* the list ends with NULL */
 
 /* "" for 1, else "s": "%lld job%s". */
 const char *plural(long long n);

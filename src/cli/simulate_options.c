@@ -274,7 +274,6 @@ static int check_given(const struct simulate_options *o, int argc, char **argv, 
 {
 	const char *const *own = o->from_store ? store_options : o->generate ? generate_options
 		: o->plans ? plan_options : o->racks ? rack_options : run_options;
-	const char *const *racks = rack_options;
 	const char *other = options_given_but(&cmd_simulate, argc, argv, own);
 
 	if (!other)
@@ -282,11 +281,9 @@ static int check_given(const struct simulate_options *o, int argc, char **argv, 
 	if (own != run_options)
 		return usage_error(&cmd_simulate, err, "option '--%s' does not go with --%s", other,
 				   own[0]);
-	while (*racks && strcmp(*racks, other) != 0)
-		racks++;
 	return usage_error(&cmd_simulate, err, "option '--%s' goes with --%s", other,
 			   strcmp(other, "devices") == 0 ? "from-store"
-			   : *racks ? "racks" : "generate");
+			   : text_is_among(other, rack_options) ? "racks" : "generate");
 }
 
 int simulate_options_parse(int argc, char **argv, struct simulate_options *o, struct err *err)

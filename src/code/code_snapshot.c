@@ -100,7 +100,6 @@ static int fill(struct making *m, struct code_snapshot *s, struct err *err)
 {
 	static const char *const who[] = { "AUTHOR", "COMMITTER" };
 	struct text out = TEXT_INIT;
-	char tree[CODE_ID_SIZE];
 	int rc;
 
 	strings_addf(&m->variables, "GIT_INDEX_FILE=%s", m->index);
@@ -115,6 +114,8 @@ static int fill(struct making *m, struct code_snapshot *s, struct err *err)
 	     git_run(&m->git, NULL, err, "add", "-u") || add_sources(m, err) ||
 	     git_run(&m->git, &out, err, "write-tree") ? -1 : 0;
 	if (rc == 0) {
+		char tree[CODE_ID_SIZE];
+
 		take_id(&out, tree);
 		rc = git_run(&m->git, &out, err, "commit-tree", "--no-gpg-sign", "-p",
 			     m->repository.head.commit, "-m", "snapshot for a job of pollux", tree);

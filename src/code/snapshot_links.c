@@ -2,7 +2,6 @@
  * a command gets into it. */
 #include <dirent.h>
 #include <errno.h>
-#include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +31,7 @@ static const char *const source_ends[] = {
 /* Names of files by which people keep a directory in git. */
 static const char *const placeholders[] = {
 	".gitkeep", ".gitignore", ".gitattributes", ".keep", ".keepme", ".placeholder", ".empty",
+	NULL,
 };
 
 static bool ends_with(const char *s, const char *end)
@@ -39,14 +39,6 @@ static bool ends_with(const char *s, const char *end)
 	size_t n = strlen(s), m = strlen(end);
 
 	return n > m && !strcmp(s + n - m, end);
-}
-
-static bool is_placeholder(const char *path)
-{
-	for (size_t i = 0; i < sizeof(placeholders) / sizeof(placeholders[0]); i++)
-		if (!strcmp(path_name(path), placeholders[i]))
-			return true;
-	return false;
 }
 
 /* --- untracked sources --- */
@@ -160,7 +152,7 @@ static int link_kept_place(const struct strings *paths, const char *path, const 
 			   const char *copy, struct err *err)
 {
 	for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
-		char *directory = xasprintf("%.*s", (int)(slash - path), path), *there;
+		char *directory = xasprintf("%.*s", (int)(slash - path), path);
 		size_t n = strlen(directory);
 		bool keeps = true;
 		int rc = 0;
@@ -168,9 +160,10 @@ static int link_kept_place(const struct strings *paths, const char *path, const 
 		for (size_t i = 0; i < paths->count; i++)
 			keeps = keeps && (strncmp(paths->items[i], directory, n) != 0 ||
 					  paths->items[i][n] != '/' ||
-					  is_placeholder(paths->items[i]));
+					  text_is_among(path_name(paths->items[i]), placeholders));
 		if (keeps) {
-			there = xasprintf("%s/%s", copy, directory);
+			char *there = xasprintf("%s/%s", copy, directory);
+
 			remove_tree(there);
 			rc = link_one(top, copy, directory, err);
 			free(there);
@@ -205,7 +198,7 @@ static int link_tracked(const struct git *git, const char *top, const char *copy
 			strings_add(&paths, path + 1);
 	}
 	for (size_t i = 0; rc == 0 && i < paths.count; i++)
-		if (is_placeholder(paths.items[i]))
+		if (text_is_among(path_name(paths.items[i]), placeholders))
 			rc = link_kept_place(&paths, paths.items[i], top, copy, err);
 	strings_release(&paths);
 	text_release(&out);
@@ -254,7 +247,7 @@ struct entrance {
 };
 
 /* Returns what follows the repository's path: "", or "/..."; NULL: it is not in the repository. */
-static const char *below(const char *repository, const char *path)
+static const char *in_repository(const char *repository, const char *path)
 {
 	size_t n = strlen(repository);
 
@@ -267,7 +260,7 @@ static char *in_snapshot(const struct entrance *e, const char *path, mode_t type
 {
 	char *real = realpath(path, NULL), *there = NULL, *own = NULL;
 	/* of a file that is not in the repository any more, the path as it is */
-	const char *rest = below(e->repository, real ? real : path);
+	const char *rest = in_repository(e->repository, real ? real : path);
 	struct stat st;
 
 	if (rest) {
@@ -335,7 +328,7 @@ static int enter_directory(struct entrance *e, const struct snapshot_command *c,
 	struct stat st;
 
 	e->directory = realpath(*c->directory, NULL);
-	rest = e->directory ? below(e->repository, e->directory) : NULL;
+	rest = e->directory ? in_repository(e->repository, e->directory) : NULL;
 	e->inside = rest != NULL;
 	if (!rest)
 		return 0;

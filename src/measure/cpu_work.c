@@ -249,6 +249,7 @@ void cpu_peak_send(struct sink *sink, int cores, int processor)
 	isa = "NEON";
 	flop_per_cycle = 16;
 #endif
+	/* cppcheck-suppress knownConditionTrueFalse ; not so on x86-64 */
 	if (flop_per_cycle == 0)
 		return;
 	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/cpufreq/cpuinfo_max_freq",

@@ -1,7 +1,6 @@
 /* profile_choice.c - chooses the next point of a profile from all that is known of the workload,
  * and learns from the point. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "pollux/mem.h"

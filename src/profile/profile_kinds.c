@@ -106,12 +106,12 @@ static void measure_tiers(struct profiling *p, struct device *group, int n,
 		}
 	if (n_tiers < 2)
 		return;
-	for (int link = 0; link <= DEVICE_LINK_MACHINE; link++) {
-		struct device pair[] = { group[pairs[link].i], group[pairs[link].k] };
+	for (int link = 0; link <= DEVICE_LINK_MACHINE; link++)
+		if (pairs[link].k) {
+			struct device pair[] = { group[pairs[link].i], group[pairs[link].k] };
 
-		if (pairs[link].k)
 			measure_pair(p, pair, (enum configuration_tier)(TIER_FAST + link), result);
-	}
+		}
 	for (int at = 0; at < 2; at++) {	/* k, if it is first, was changed for i: i < k */
 		int from = at ? pairs[best].k : pairs[best].i;
 		struct device other = group[at];

@@ -289,16 +289,19 @@ int device_claims_take(struct device_claims *c, int d, struct err *err)
 	return 0;
 }
 
+static void close_if_open(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
 void device_claims_drop(struct device_claims *c)
 {
 	for (int d = 0; c->locks && d < c->devices->count; d++) {
-		int *fds[] = { &c->marks[d], &c->shared[d], &c->locks[d] };
-
-		for (int i = 0; i < 3; i++) {
-			if (*fds[i] >= 0)
-				close(*fds[i]);
-			*fds[i] = -1;
-		}
+		close_if_open(&c->marks[d]);
+		close_if_open(&c->shared[d]);
+		close_if_open(&c->locks[d]);
 	}
 }
 

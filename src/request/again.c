@@ -194,7 +194,6 @@ int again_group_set(struct again_group *g, const struct command *by, const struc
 {
 	struct strings new = { 0 };
 	int lr = parameter_of(&g->parameters, "lr=");
-	char rate[40];
 
 	for (size_t i = 0; i < set->count; i++) {
 		const char *change = set->items[i];
@@ -207,6 +206,8 @@ int again_group_set(struct again_group *g, const struct command *by, const struc
 			text_list_add(&g->other_changes, change);
 	}
 	if (lr >= 0 && asked_gives(o, "lr")) {
+		char rate[40];
+
 		snprintf(rate, sizeof(rate), "lr=%.9g", o->declared.learning_rate);
 		set_parameter(&g->parameters, lr, rate);
 	}

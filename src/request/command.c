@@ -234,7 +234,8 @@ static const char *find_option(const struct command *command, int argc, char **a
 	memcpy(copy, argv, (size_t)argc * sizeof(*copy));
 	scan_init(&s, command, argc, copy);
 	while (!found && (i = scan_next(&s, &error)) != SCAN_END)
-		if (names ? i >= 0 && !is_among(s.options[i].spec.name, names) : i == SCAN_HELP)
+		if (names ? i >= 0 && !text_is_among(s.options[i].spec.name, names)
+			  : i == SCAN_HELP)
 			found = i >= 0 ? s.options[i].spec.name : "help";
 	scan_release(&s);
 	free(copy);

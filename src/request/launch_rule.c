@@ -236,14 +236,13 @@ static const char *launcher_in_words(const struct strings *argv)
 
 static bool is_shell_script(const char *path, const char *text, const struct strings *argv)
 {
-	static const char *const others[] = { ".py", ".pl", ".jl", ".R" };
+	static const char *const others[] = { ".py", ".pl", ".jl", ".R", NULL };
 	const char *end = strrchr(path_name(path), '.');
 
 	if (text_starts_with(text, "#!"))
 		return strchr(text, '\n') && memmem(text, strcspn(text, "\n"), "sh", 2);
-	for (size_t i = 0; end && i < sizeof(others) / sizeof(*others); i++)
-		if (!strcmp(end, others[i]))
-			return false;
+	if (end && text_is_among(end, others))
+		return false;
 	for (size_t i = 0; i < argv->count; i++)
 		if (program_is_shell(argv->items[i]))
 			return true;

@@ -32,13 +32,6 @@ void text_list_add(struct text_list *list, const char *text)
 	list->items[list->count++] = text;
 }
 
-bool is_among(const char *name, const char *const *names)
-{
-	while (*names && strcmp(name, *names) != 0)
-		names++;
-	return *names;
-}
-
 /* Reads a number, or two as "MIN:MAX", into members of the type that the option has. */
 static int set_numbers(const struct option_spec *spec, const char *value, void *field)
 {
@@ -114,7 +107,7 @@ static bool are_choices(const struct option_spec *spec, const char *value)
 	bool known = true;
 
 	while (known && (word = strsep(&rest, ",")))
-		known = is_among(word, spec->choices);
+		known = text_is_among(word, spec->choices);
 	free(words);
 	return known;
 }
@@ -156,7 +149,7 @@ int set_value(const struct option_spec *spec, const char *value, void *field)
 		text_list_add(field, value);
 		return 0;
 	case OPTION_CHOICE:
-		return is_among(value, spec->choices) ? set_text(spec, value, field) : -1;
+		return text_is_among(value, spec->choices) ? set_text(spec, value, field) : -1;
 	case OPTION_WORDS:	/* no value is the empty text */
 		if (value && !are_choices(spec, value))
 			return -1;
@@ -273,7 +266,7 @@ static int unknown_word(const struct command *command, const struct option_spec 
 	struct text known = TEXT_INIT;
 	int rc;
 
-	while ((word = strsep(&rest, ",")) && is_among(word, spec->choices))
+	while ((word = strsep(&rest, ",")) && text_is_among(word, spec->choices))
 		;
 	near = suggestion_for(word ? word : "");
 	for (const char *const *choice = spec->choices; *choice; choice++) {

@@ -76,9 +76,10 @@ static char *strip(char *text)
 
 static int read_lines(struct preset *p, FILE *file, const char *path, struct err *err)
 {
-	char line[1024], *text, *equals;
+	char line[1024];
 
 	for (int number = 1; fgets(line, sizeof(line), file); number++) {
+		char *text, *equals;
 		if (!strchr(line, '\n') && (!feof(file) || strlen(line) == sizeof(line) - 1))
 			return err_set(err, EX_CONFIG, "'%s', line %d: too long, or not text",
 				       path, number);

@@ -25,8 +25,6 @@ void text_list_add(struct text_list *list, const char *text);
 int name_given(const struct field_names *names, const char *name, int otherwise);
 /* True if the option has a smallest or a largest value. */
 bool is_bounded(const struct option_spec *spec);
-/* True if the name is in the list, whose end is NULL. */
-bool is_among(const char *name, const char *const *names);
 /* Adds the value as messages show it: a long one is cut. */
 void add_clipped(struct text *t, const char *value);
 

@@ -6,7 +6,6 @@
 
 #include "pollux/advice.h"
 #include "pollux/file.h"
-#include "pollux/mem.h"
 #include "pollux/paths.h"
 #include "pollux/submission.h"
 #include "request.h"
@@ -46,11 +45,6 @@ bool is_code(const char *word)
 	return !strcmp(word, "-c") || !strcmp(word, "-m") || !strcmp(word, "-e");
 }
 
-static char *below(const char *directory, const char *path)
-{
-	return directory ? path_within(directory, path) : xstrdup(path);
-}
-
 /* Opens the script, a regular file that can be read; NULL: there is none. A pipe is not opened,
  * because the job is to read it. */
 static FILE *find_script(const char *directory, char *const *argv, const char **name)
@@ -62,7 +56,7 @@ static FILE *find_script(const char *directory, char *const *argv, const char **
 	if (!is_runner && !strchr(argv[0], '/'))
 		return NULL;
 	for (char *const *word = argv + is_runner; !file && *word && !is_code(*word); word++) {
-		char *path = **word == '-' ? NULL : below(directory, *word);
+		char *path = **word == '-' ? NULL : path_within(directory, *word);
 
 		*name = *word;
 		file = path ? file_open_stream(path) : NULL;
@@ -91,7 +85,7 @@ char *script_path(const char *directory, char *const *argv)
 	if (!file)
 		return NULL;
 	fclose(file);
-	path = below(directory, name);
+	path = path_within(directory, name);
 	real = realpath(path, NULL);
 	free(path);
 	return real;

@@ -1,6 +1,4 @@
 /* selection.c - from operands and options to jobs, by one table of forms. */
-#include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 /* sweep_csv.c - rows of parameters from a file: CSV with a header, as RFC 4180 has it. */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "pollux/file.h"

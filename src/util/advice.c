@@ -317,13 +317,10 @@ static bool is_starter(const char *word)
 {
 	static const char *const starters[] = {
 		"env", "nice", "nohup", "timeout", "setsid", "stdbuf", "ionice", "taskset",
-		"chrt", "numactl", "prlimit", "time", "xvfb-run",
+		"chrt", "numactl", "prlimit", "time", "xvfb-run", NULL,
 	};
 
-	for (size_t i = 0; i < sizeof(starters) / sizeof(*starters); i++)
-		if (!strcmp(path_name(word), starters[i]))
-			return true;
-	return false;
+	return text_is_among(path_name(word), starters);
 }
 
 /* Returns the program that is started, if it is given by a path; NULL. Variables may stand before

@@ -65,10 +65,11 @@ static int set_named(struct config *c, const char *name, const char *value, cons
 
 static int read_lines(struct config *c, FILE *file, struct source *at, struct err *err)
 {
-	char buffer[LONGEST_LINE], *line, *equals;
-	int rc;
+	char buffer[LONGEST_LINE];
 
 	while (fgets(buffer, sizeof(buffer), file)) {
+		char *line, *equals;
+		int rc;
 		c->bad_line = ++at->line;
 		/* A whole line ends in a newline, or the file ends. A NUL, too, ends a text. */
 		if (!strchr(buffer, '\n') && !(feof(file) && strlen(buffer) < LONGEST_LINE - 1))

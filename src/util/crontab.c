@@ -47,9 +47,11 @@ int crontab_entry_init_own(struct crontab_entry *e, struct err *err)
 	const char *dir = getenv("POLLUX_DIR");
 	struct paths paths;
 	char program[PATH_MAX];
-	int n = dir && *dir ? 1 : 3, rc;
+	int n = dir && *dir ? 1 : 3;
 
 	if (n == 1) {
+		int rc;
+
 		if (paths_init(&paths, err))
 			return -1;
 		rc = setenv("POLLUX_DIR", paths.dir, 1);

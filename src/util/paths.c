@@ -269,7 +269,7 @@ const char *path_name(const char *path)
 
 char *path_within(const char *directory, const char *path)
 {
-	return *path == '/' ? xstrdup(path) : xasprintf("%s/%s", directory, path);
+	return *path == '/' || !directory ? xstrdup(path) : xasprintf("%s/%s", directory, path);
 }
 
 char *path_search(const char *list, const char *name, const char *directory)

@@ -287,6 +287,13 @@ bool text_starts_with(const char *s, const char *prefix)
 	return !strncmp(s, prefix, strlen(prefix));
 }
 
+bool text_is_among(const char *s, const char *const *list)
+{
+	while (*list && strcmp(s, *list) != 0)
+		list++;
+	return *list;
+}
+
 const char *plural(long long n)
 {
 	return n == 1 ? "" : "s";
