@@ -37,7 +37,11 @@ struct making {
 /* The id that git printed. */
 static void take_id(struct text *out, char *id)
 {
-	snprintf(id, CODE_ID_SIZE, "%.*s", (int)strcspn(out->data, "\n"), out->data);
+	size_t n = strcspn(out->data, "\n");
+
+	n = n < CODE_ID_SIZE ? n : CODE_ID_SIZE - 1;
+	memcpy(id, out->data, n);
+	id[n] = '\0';
 	text_clear(out);
 }
 
