@@ -317,7 +317,7 @@ int shared_dir_open(const struct paths *paths, char **path, struct err *err)
 {
 	struct text mend = TEXT_INIT;
 	struct config config;
-	const char *named = config.shared_dir;
+	const char *named = config.shared_dir, *place;
 	struct stat st;
 	int fd;
 
@@ -326,10 +326,10 @@ int shared_dir_open(const struct paths *paths, char **path, struct err *err)
 	config_load_leniently(&config, paths->config);
 	if (!strcmp(named, "no"))
 		return SHARED_DIR_NONE;
+	place = *named ? named : SHARED_DIR_DEFAULT;
 	if (path)
-		*path = xstrdup(*named ? named : SHARED_DIR_DEFAULT);
-	fd = open(*named ? named : SHARED_DIR_DEFAULT,
-		  O_RDONLY | O_DIRECTORY | O_CLOEXEC | (*named ? 0 : O_NOFOLLOW));
+		*path = xstrdup(place);
+	fd = open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (*named ? 0 : O_NOFOLLOW));
 	if (fd >= 0 && fstat(fd, &st)) {
 		close(fd);
 		fd = -1;
