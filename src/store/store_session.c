@@ -289,23 +289,26 @@ void session_close(struct session *s)
 
 int session_settings(struct session *s, struct config *config, struct err *err)
 {
-	char *slots = NULL, *slice = NULL, *policy = NULL;
+	static const char *const names[] = { "POLLUX_SLOTS", "POLLUX_SLICE", "POLLUX_POLICY" };
 	double slice_s;
-	int rc = config_load(config, s->paths.config, err) ||
-		 store_setting_get(&s->store, "POLLUX_SLOTS", &slots, err) ||
-		 store_setting_get(&s->store, "POLLUX_SLICE", &slice, err) ||
-		 store_setting_get(&s->store, "POLLUX_POLICY", &policy, err);
 
-	if (slots && !*slots)
-		config->slots = CONFIG_SLOTS_AUTO;
-	else if (slots)
-		config_set_slots(config, slots);	/* else the slots stay as they are */
-	if (slice && number_parse_duration(slice, &slice_s) == 0 && slice_s > 0)
-		config->slice_s = slice_s;
-	if (policy)
-		snprintf(config->policy, sizeof(config->policy), "%s", policy);
-	free(slots);
-	free(slice);
-	free(policy);
-	return rc ? -1 : 0;
+	if (config_load(config, s->paths.config, err))
+		return -1;
+	for (int i = 0; i < 3; i++) {
+		char *value;
+
+		if (store_setting_get(&s->store, names[i], &value, err))
+			return -1;
+		if (value && i == 2)
+			snprintf(config->policy, sizeof(config->policy), "%s", value);
+		else if (value && i == 1 && number_parse_duration(value, &slice_s) == 0 &&
+			 slice_s > 0)
+			config->slice_s = slice_s;
+		else if (value && i == 0 && !*value)
+			config->slots = CONFIG_SLOTS_AUTO;
+		else if (value && i == 0)
+			config_set_slots(config, value);	/* else they stay as they are */
+		free(value);
+	}
+	return 0;
 }
