@@ -44,13 +44,11 @@ void regular_pass_note(const struct paths *paths);
 /* True if the last such pass is at most three intervals of cron old. */
 bool regular_passes_come(const struct paths *paths, double now_wall_s);
 
-/* pass_hung.c: finds the process of a pass that lets no other one begin: at work for a minute, and
+/* Finds the process of a pass that lets no other one begin: at work for a minute, and
  * twice found doing nothing, a third of a second apart. False: there is none, or nobody knows who
  * is at work. */
 bool pass_find_hung(const struct paths *paths, struct lock_holder *holder);
 /* Adds who is in the way, for how long, and what ends that. */
 void pass_describe_hung(const struct lock_holder *holder, struct text *t);
-/* The same as an error, EX_TEMPFAIL. */
-int pass_refuse_hung(const struct paths *paths, struct err *err);
 
 #endif

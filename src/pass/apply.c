@@ -1,4 +1,6 @@
-/* apply.c - a plan becomes true: in the store by one transaction, then by calls of engines. */
+/* apply.c - a plan becomes true: in the store by one transaction, then by calls of engines; and
+ * what people are told of its actions. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -6,6 +8,24 @@
 #include "pollux/lock.h"
 #include "pollux/mem.h"
 #include "pollux/store_runs.h"
+
+/* What comes of an action beside its own write. */
+static const struct {
+	/* In the history of the job; NULL: none. What has an event was decided. */
+	const char *event;
+	bool wakes, attends;		/* the engine of the run is called after the commit */
+} aside[] = {
+	[ACTION_CALL_OFF] = { .wakes = true },
+	[ACTION_WAKE] = { .wakes = true },
+	[ACTION_STOP] = { "stop", .wakes = true },
+	[ACTION_START] = { "assigned", .attends = true },
+	[ACTION_SUSPEND] = { "suspend", .wakes = true },
+	[ACTION_RESUME] = { "resume", .wakes = true },
+	[ACTION_CHANGE] = { "change", .wakes = true },
+	[ACTION_BIND] = { .wakes = true },
+	[ACTION_LAUNCH] = { .attends = true },
+	[ACTION_ADOPT] = { .attends = true },
+};
 
 /* --- the store --- */
 
@@ -27,19 +47,15 @@ static int write_settings(const struct plan *p, struct store *store, struct err 
 	       store_setting_set(store, "POLLUX_POLICY", p->policy, err) ? -1 : 0;
 }
 
-static int64_t run_id(const struct action *a)
-{
-	return a->new_run ? a->new_run->id : a->run ? a->run->id : 0;
-}
-
 static int write_event(const struct action *a, struct store *store, const char *kind,
 		       struct err *err)
 {
+	int64_t run_id = a->new_run ? a->new_run->id : a->run ? a->run->id : 0;
 	struct text text = TEXT_INIT;
 	int rc;
 
 	action_describe(a, &text);
-	rc = store_event_add(store, a->job_id, run_id(a), kind, text.data, err);
+	rc = store_event_add(store, a->job_id, run_id, kind, text.data, err);
 	text_release(&text);
 	return rc;
 }
@@ -50,8 +66,6 @@ static int write_profile_end(const struct action *a, struct store *store, struct
 	struct job job;
 	bool has_ended;
 
-	if (!a->why)
-		return 0;
 	if (store_job_get(store, a->job_id, &job, err))
 		return -1;
 	has_ended = job_has_ended(job.state);
@@ -69,7 +83,7 @@ static int write_action(const struct plan *p, struct action *a, struct store *st
 
 	switch (a->kind) {
 	case ACTION_END_PROFILE:
-		return write_profile_end(a, store, err);
+		return a->why ? write_profile_end(a, store, err) : 0;
 	case ACTION_CALL_OFF:
 		return store_run_request_stop(store, a->run->id, STOP_CANCEL, p->now_boot_s, err);
 	case ACTION_KEEP_MODEL:
@@ -92,22 +106,16 @@ static int write_action(const struct plan *p, struct action *a, struct store *st
 	case ACTION_TIER_WAITED:
 		return store_locality_add(store, &a->waited, err);
 	case ACTION_STOP:
-		return store_run_request_stop(store, a->run->id, STOP_PREEMPT, p->now_boot_s,
-					      err) ||
-		       write_event(a, store, "stop", err) ? -1 : 0;
+		return store_run_request_stop(store, a->run->id, STOP_PREEMPT, p->now_boot_s, err);
 	case ACTION_START:
-		return store_run_add(store, a->new_run, err) ||
-		       write_event(a, store, "assigned", err) ? -1 : 0;
+		return store_run_add(store, a->new_run, err);
 	case ACTION_SUSPEND:
-		return store_run_ask_suspension(store, a->run->id, a->freezes, err) ||
-		       write_event(a, store, "suspend", err) ? -1 : 0;
+		return store_run_ask_suspension(store, a->run->id, a->freezes, err);
 	case ACTION_RESUME:
-		return store_run_give_devices(store, a->new_run, err) ||
-		       write_event(a, store, "resume", err) ? -1 : 0;
+		return store_run_give_devices(store, a->new_run, err);
 	case ACTION_CHANGE:
 		return store_run_set_wanted(store, a->run->id, &a->sizes.configuration,
-					    a->sizes.learning_rate_scale, err) ||
-		       write_event(a, store, "change", err) ? -1 : 0;
+					    a->sizes.learning_rate_scale, err);
 	case ACTION_BIND:
 		return store_run_set_cores(store, a->run->id, a->why, err);
 	case ACTION_END_LOST:		/* each in a transaction of its own, before this one */
@@ -117,12 +125,6 @@ static int write_action(const struct plan *p, struct action *a, struct store *st
 		break;
 	}
 	return 0;
-}
-
-static bool is_decided(enum action_kind kind)
-{
-	return kind == ACTION_STOP || kind == ACTION_START || kind == ACTION_CHANGE ||
-	       kind == ACTION_SUSPEND || kind == ACTION_RESUME;
 }
 
 /* Records the decision for the jobs for which something changes; the others have their reasons in
@@ -136,7 +138,7 @@ static int write_decision(const struct plan *p, struct store *store, struct err 
 	for (int i = 0; i < p->count; i++) {
 		const struct action *a = &p->items[i];
 
-		if (!is_decided(a->kind))
+		if (!aside[a->kind].event)
 			continue;
 		if (n > 0 && entries[n - 1].job_id == a->job_id)
 			text_release(&texts[--n]);
@@ -154,55 +156,7 @@ static int write_decision(const struct plan *p, struct store *store, struct err 
 	return rc;
 }
 
-static int write_plan(struct plan *p, struct store *store, struct err *err)
-{
-	int rc = p->config ? write_settings(p, store, err) : 0;
-
-	for (int i = 0; rc == 0 && i < p->count; i++)
-		rc = write_action(p, &p->items[i], store, err);
-	if (rc == 0)
-		rc = write_decision(p, store, err);
-	if (rc == 0)
-		return store_commit(store, err);
-	store_rollback(store);
-	return -1;
-}
-
 /* --- the engines --- */
-
-static int call(const struct action *a, const struct engine_context *at, struct err *err)
-{
-	switch (a->kind) {
-	case ACTION_CALL_OFF:
-	case ACTION_WAKE:
-	case ACTION_STOP:
-	case ACTION_CHANGE:
-	case ACTION_SUSPEND:
-	case ACTION_RESUME:
-	case ACTION_BIND:
-		engine_wake(at, a->run);
-		return 0;
-	case ACTION_START:
-		return engine_attend(at, a->new_run, err);
-	case ACTION_LAUNCH:
-	case ACTION_ADOPT:
-		return engine_attend(at, a->run, err);
-	case ACTION_CANCEL:
-		job_lock_remove(at->paths, JOB_LOCK_INTERACTIVE, a->job_id);
-		return 0;
-	case ACTION_END_LOST:
-	case ACTION_END_PROFILE:
-	case ACTION_KEEP_MODEL:
-	case ACTION_KEEP_MEMORY:
-	case ACTION_FORGET_IGNORED:
-	case ACTION_REMARK:
-	case ACTION_REASON:
-	case ACTION_TIER_WAIT:
-	case ACTION_TIER_WAITED:
-		break;
-	}
-	return 0;
-}
 
 /* Calls the engine for all actions, and goes on after a failed call. */
 static int call_all(const struct plan *p, const struct engine_context *at, bool written,
@@ -216,7 +170,12 @@ static int call_all(const struct plan *p, const struct engine_context *at, bool 
 
 		if (!written && a->kind != ACTION_LAUNCH && a->kind != ACTION_ADOPT)
 			continue;
-		if (call(a, at, rc ? &ignored : err))
+		if (aside[a->kind].wakes)
+			engine_wake(at, a->run);
+		if (a->kind == ACTION_CANCEL)
+			job_lock_remove(at->paths, JOB_LOCK_INTERACTIVE, a->job_id);
+		if (aside[a->kind].attends &&
+		    engine_attend(at, a->new_run ? a->new_run : a->run, rc ? &ignored : err))
 			rc = -1;
 	}
 	return rc;
@@ -230,10 +189,135 @@ int plan_look_after_runs(const struct plan *p, const struct engine_context *at, 
 int plan_apply(struct plan *p, const struct engine_context *at, struct err *err)
 {
 	struct err ignored;
-	int rc = write_plan(p, at->store, err);
+	int rc = p->config ? write_settings(p, at->store, err) : 0;
 
+	for (int i = 0; rc == 0 && i < p->count; i++) {
+		struct action *a = &p->items[i];
+
+		rc = write_action(p, a, at->store, err);
+		if (rc == 0 && aside[a->kind].event)
+			rc = write_event(a, at->store, aside[a->kind].event, err);
+	}
+	if (rc == 0)
+		rc = write_decision(p, at->store, err);
+	if (rc == 0)
+		rc = store_commit(at->store, err);
+	else
+		store_rollback(at->store);
 	/* Runs that nobody looks after get a supervisor even if the store cannot be written. */
 	if (call_all(p, at, rc == 0, rc ? &ignored : err))
 		return -1;
 	return rc;
+}
+
+/* --- in words --- */
+
+static void describe_devices(const struct action *a, struct text *out)
+{
+	for (int i = 0; i < a->sizes.configuration.replicas; i++)
+		text_addf(out, "%s%s", i > 0 ? "," : "", a->new_run->devices[i].id);
+}
+
+/* "batch 64 = 2 * 32 * 1, learning rate * 1; goodput 900 to 1700/s, noise scale 500 (400
+ * to 700)" */
+static void describe_sizes(const struct sizes *sizes, struct text *out)
+{
+	text_add(out, "batch ");
+	configuration_print(&sizes->configuration, out);
+	text_addf(out, ", learning rate * %.3g", sizes->learning_rate_scale);
+	if (isnan(sizes->goodput))
+		return;
+	text_add(out, "; goodput ");
+	if (isfinite(sizes->goodput_now))
+		text_addf(out, "%.0f to ", sizes->goodput_now);
+	text_addf(out, "%.0f/s", sizes->goodput);
+	if (isnan(sizes->noise.interval.low))
+		return;
+	text_add(out, ", noise scale ");
+	noise_estimate_print(&sizes->noise, out);
+}
+
+void action_describe(const struct action *a, struct text *out)
+{
+	if (a->kind == ACTION_CHANGE) {
+		text_addf(out, "from batch %lld to ",
+			  (long long)configuration_batch_size(&a->run->configuration));
+		describe_sizes(&a->sizes, out);
+		return;
+	}
+	if (a->new_run) {
+		describe_devices(a, out);
+		text_add(out, ": ");
+	}
+	text_add(out, a->why);
+	if (a->kind == ACTION_START && configuration_batch_size(&a->sizes.configuration) > 0) {
+		text_add(out, "; ");
+		describe_sizes(&a->sizes, out);
+	}
+}
+
+/* Adds nothing for actions that people are not told of. */
+static void print_action(const struct action *a, struct text *t)
+{
+	long long job = (long long)a->job_id;
+	int n = a->run ? a->run->configuration.replicas : 0;
+
+	switch (a->kind) {
+	case ACTION_END_LOST:
+		text_addf(t, "job %lld: run %d was cut off by a reboot", job, a->run->number);
+		break;
+	case ACTION_END_PROFILE:
+		text_addf(t, "job %lld: the profile's process is gone; ending it", job);
+		break;
+	case ACTION_CANCEL:
+		text_addf(t, "job %lld: cancelled: %s", job, a->why);
+		break;
+	case ACTION_STOP:
+	case ACTION_SUSPEND:
+		text_addf(t, "%s job %lld (%d device%s): %s",
+			  a->kind == ACTION_STOP ? "stop" : "suspend", job, n, n == 1 ? "" : "s",
+			  a->why);
+		break;
+	case ACTION_START:
+	case ACTION_RESUME:
+		text_addf(t, "%s job %lld on ", a->kind == ACTION_START ? "start" : "resume", job);
+		describe_devices(a, t);
+		text_addf(t, ": %s", a->why);
+		break;
+	case ACTION_CHANGE:
+		text_addf(t, "change job %lld ", job);
+		action_describe(a, t);
+		break;
+	case ACTION_ADOPT:
+		text_addf(t, "job %lld: the supervisor of run %d is gone; "
+			  "stopping what is left of it", job, a->run->number);
+		break;
+	case ACTION_REMARK:
+		if (*a->why)
+			text_addf(t, "job %lld: %s", job, a->why);
+		break;
+	case ACTION_BIND:
+	case ACTION_CALL_OFF:
+	case ACTION_WAKE:
+	case ACTION_KEEP_MODEL:
+	case ACTION_KEEP_MEMORY:
+	case ACTION_FORGET_IGNORED:
+	case ACTION_REASON:
+	case ACTION_TIER_WAIT:
+	case ACTION_TIER_WAITED:
+	case ACTION_LAUNCH:
+		break;
+	}
+}
+
+void plan_print(const struct plan *p, struct strings *lines)
+{
+	for (int i = 0; i < p->count; i++) {
+		struct text t = TEXT_INIT;
+
+		print_action(&p->items[i], &t);
+		if (t.length > 0)
+			strings_add(lines, t.data);
+		text_release(&t);
+	}
 }

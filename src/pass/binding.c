@@ -1,13 +1,13 @@
-/* binding.c - see binding.h. */
-#include "binding.h"
-
+/* binding.c - which processors each run is bound to. Where no run wants processors (--plan
+ * NAME:cores=C), runs are bound as their devices are. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "job_plans.h"
+#include "plan.h"
 #include "pollux/core_share.h"
 #include "pollux/mem.h"
+#include "stages.h"
 
 /* A run that goes on or starts. */
 struct binding {
@@ -40,15 +40,6 @@ static void add_set(struct core_set *set, const struct core_set *other)
 			core_set_add(set, p);
 }
 
-static int count_set(const struct core_set *set)
-{
-	int n = 0;
-
-	for (int p = 0; p < CORES_MAX; p++)
-		n += core_set_has(set, p);
-	return n;
-}
-
 /* Writes "0-3,8". A list that has no room is left empty: the run is bound as its devices are. */
 static void write_set(const struct core_set *set, char *list, size_t size)
 {
@@ -72,80 +63,50 @@ static void write_set(const struct core_set *set, char *list, size_t size)
 
 /* --- what runs want --- */
 
-static int cores_of_plan(const struct job *job, const char *name)
+/* Adds a run that goes on or starts: the processors that it wants, and what they bring the job in
+ * its plan on the kind of device. candidate -1: nothing is decided on its job. */
+static void add_binding(const struct snapshot *s, struct decision *d, int candidate,
+			const struct run *run)
 {
-	const struct execution_plan *plan;
-	struct execution_plans plans;
-	struct err ignored;
-	int cores;
-
-	if (!job->declared.plans ||
-	    execution_plans_parse(job->declared.plans, &plans, &ignored))
-		return 0;
-	plan = execution_plans_find(&plans, name);
-	cores = plan ? plan->cores : 0;
-	execution_plans_release(&plans);
-	return cores;
-}
-
-/* The processors of one core of a slot, which may run several threads; 1 for a GPU. */
-static int processors_of_core(const struct device *device)
-{
-	const struct device_backend *backend = device_backend_of(device->id);
-	struct core_set near = read_set(device->binding);
-	int n = device->cores > 0 ? count_set(&near) / device->cores : 1;
-
-	return backend && backend->owns_binding && n > 1 ? n : 1;
-}
-
-/* What cores bring the job in this plan on the kind of device. */
-static void set_gain(const struct snapshot *s, const struct job *job, const struct configuration *c,
-		     const struct device *first, struct cores_run *share)
-{
+	bool decided = candidate >= 0;
+	const struct job *job = decided ? d->candidates[candidate].job
+					: snapshot_job(s, run->job_id);
+	const struct configuration *c = decided ? &d->sizes[candidate].configuration
+						: &run->configuration;
+	const struct device *first = decided ? &s->devices.items[first_device(s, d, candidate)]
+					     : &run->devices[0];
+	const struct device_backend *backend = device_backend_of(first->id);
 	char *name = execution_plan_workload_of(job->declared.workload, job->declared.plans,
 						c->plan);
 	const struct workload *w = workloads_find(&s->workloads, name, first->kind);
-
-	if (w && w->k.cores.known) {
-		share->part = w->k.cores.part;
-		share->base = w->k.cores.base * c->replicas;
-	}
-	free(name);
-}
-
-/* Returns what the run wants. */
-static struct cores_run *add_binding(struct decision *d, int candidate, const struct run *run,
-				     const struct job *job, const struct configuration *c,
-				     const struct device *first)
-{
-	int cores = cores_of_plan(job, c->plan);
+	struct core_set near = read_set(first->binding);
+	struct execution_plans plans;
 	struct binding *b;
+	int processors = 0, threads;
 
+	for (int p = 0; p < CORES_MAX; p++)
+		processors += core_set_has(&near, p);
+	/* a core of a slot may run several threads */
+	threads = backend && backend->owns_binding && first->cores > 0
+		? processors / first->cores : 1;
 	d->bindings = xgrow(d->bindings, d->n_bindings, sizeof(*d->bindings));
 	b = &d->bindings[d->n_bindings++];
 	*b = (struct binding){ .candidate = candidate, .run = run };
-	b->share.wanted = cores * c->replicas * processors_of_core(first);
+	if (job->declared.plans &&
+	    execution_plans_parse(job->declared.plans, &plans, &(struct err){ 0 }) == 0) {
+		const struct execution_plan *plan = execution_plans_find(&plans, c->plan);
+
+		if (plan)
+			b->share.wanted = plan->cores * c->replicas * (threads > 1 ? threads : 1);
+		execution_plans_release(&plans);
+	}
 	if (run && run->cores[0])
 		b->share.now = read_set(run->cores);
-	return &b->share;
-}
-
-static const struct job *job_of(const struct snapshot *s, const struct run *run)
-{
-	for (int i = 0; i < s->jobs.count; i++)
-		if (s->jobs.items[i].id == run->job_id)
-			return &s->jobs.items[i];
-	return NULL;
-}
-
-/* True if the run stays on its devices and nothing is decided on its job. */
-static bool stays(const struct decision *d, const struct run *run)
-{
-	for (int j = 0; j < d->n; j++)
-		if (d->candidates[j].run == run || d->candidates[j].suspended == run)
-			return false;
-	return run->stop_reason == STOP_NONE && run->suspension != SUSPENSION_ASKED &&
-	       run_held(run) > 0;
+	if (w && w->k.cores.known) {
+		b->share.part = w->k.cores.part;
+		b->share.base = w->k.cores.base * c->replicas;
+	}
+	free(name);
 }
 
 /* Runs that are there take first. */
@@ -153,42 +114,30 @@ static void list_runs(const struct snapshot *s, struct decision *d)
 {
 	for (int i = 0; i < s->runs.count; i++) {
 		const struct run *run = &s->runs.items[i];
-		const struct job *job = job_of(s, run);
+		bool stays = run->stop_reason == STOP_NONE &&
+			     run->suspension != SUSPENSION_ASKED && run_held(run) > 0;
 
-		if (job && stays(d, run))
-			set_gain(s, job, &run->configuration, &run->devices[0],
-				 add_binding(d, -1, run, job, &run->configuration,
-					     &run->devices[0]));
+		for (int j = 0; j < d->n; j++)
+			stays &= run_of(&d->candidates[j]) != run;
+		if (stays && snapshot_job(s, run->job_id))
+			add_binding(s, d, -1, run);
 	}
 	for (int round = 0; round < 2; round++)
 		for (int j = 0; j < d->n; j++) {
 			const struct candidate *c = &d->candidates[j];
-			const struct configuration *sizes = &d->sizes[j].configuration;
-			const struct device *first;
-			int i = 0;
 
-			if (d->choices[j].replicas == 0 || (c->run == NULL) != (round == 1))
-				continue;
-			while (i < s->devices.count - 1 && !decision_gives(d, j, i))
-				i++;
-			first = &s->devices.items[i];
-			set_gain(s, c->job, sizes, first,
-				 add_binding(d, j, comes_back(d, j) ? c->suspended : c->run, c->job,
-					     sizes, first));
+			if (d->choices[j].replicas > 0 && (c->run == NULL) == (round == 1))
+				add_binding(s, d, j, comes_back(d, j) ? c->suspended : c->run);
 		}
 }
 
 /* --- sharing --- */
 
-static bool has_device(const struct decision *d, const struct binding *b, const struct snapshot *s,
+static bool has_device(const struct snapshot *s, const struct decision *d, const struct binding *b,
 		       int device)
 {
-	if (b->candidate >= 0)
-		return decision_gives(d, b->candidate, device);
-	for (int i = 0; i < run_held(b->run); i++)
-		if (device_is_same(&b->run->devices[i], &s->devices.items[device]))
-			return true;
-	return false;
+	return b->candidate >= 0 ? decision_gives(d, b->candidate, device)
+				 : run_holds(b->run, &s->devices.items[device]);
 }
 
 static void share_cores(const struct snapshot *s, struct decision *d)
@@ -199,15 +148,17 @@ static void share_cores(const struct snapshot *s, struct decision *d)
 	for (int b = 0; b < d->n_bindings; b++)
 		runs[b] = d->bindings[b].share;
 	for (int i = 0; i < s->devices.count; i++) {
-		devices[i].near = read_set(s->devices.items[i].binding);
-		devices[i].run = s->devices.items[i].usable ? CORES_IDLE : CORES_KEPT;
+		const struct device *device = &s->devices.items[i];
+
+		devices[i].near = read_set(device->binding);
+		devices[i].run = device->usable ? CORES_IDLE : CORES_KEPT;
 		for (int b = 0; b < d->n_bindings; b++) {
-			if (!has_device(d, &d->bindings[b], s, i))
+			if (!has_device(s, d, &d->bindings[b], i))
 				continue;
-			if (devices[i].run >= 0)
-				add_set(&runs[b].near, &devices[i].near);
-			else
+			if (devices[i].run < 0)
 				devices[i].run = b;
+			else	/* the run beside it has them, too */
+				add_set(&runs[b].near, &devices[i].near);
 		}
 	}
 	cores_share(devices, s->devices.count, runs, d->n_bindings);
@@ -219,27 +170,18 @@ static void share_cores(const struct snapshot *s, struct decision *d)
 	free(runs);
 }
 
-static bool any_wants(const struct decision *d)
-{
-	for (int b = 0; b < d->n_bindings; b++)
-		if (d->bindings[b].share.wanted > 0)
-			return true;
-	return false;
-}
-
 /* On a cluster its manager binds runs: the processors of its nodes are not known here. */
 void bind_runs(const struct snapshot *s, struct decision *d)
 {
+	bool any_wants = false;
+
 	if (s->devices.count > 0 && s->devices.items[0].node[0])
 		return;
 	list_runs(s, d);
-	if (any_wants(d))
+	for (int b = 0; b < d->n_bindings; b++)
+		any_wants |= d->bindings[b].share.wanted > 0;
+	if (any_wants)
 		share_cores(s, d);
-}
-
-void forget_bindings(struct decision *d)
-{
-	free(d->bindings);
 }
 
 /* --- what comes of it --- */

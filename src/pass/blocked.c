@@ -3,9 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "decision.h"
-
-/* --- devices --- */
+#include "stages.h"
 
 /* The profile that keeps the device; 0: none. */
 static int64_t profile_of(const struct snapshot *s, int device)
@@ -63,21 +61,6 @@ static int first_of_note(const struct snapshot *s, const struct decision *d)
 	return held >= 0 ? held : out;
 }
 
-/* --- what is said --- */
-
-/* "profile 11 has cpu:0, cpu:1" */
-static void describe_profile(const struct snapshot *s, int64_t job_id, struct text *t)
-{
-	const char *comma = " ";
-
-	text_addf(t, "profile %lld has", (long long)job_id);
-	for (int i = 0; i < s->devices.count; i++)
-		if (profile_of(s, i) == job_id) {
-			text_addf(t, "%s%s", comma, s->devices.items[i].name);
-			comma = ", ";
-		}
-}
-
 /* Puts a sentence before the policy's; the latter is left out where there is no room for both. */
 void put_reason_first(char *reason, const char *why)
 {
@@ -89,25 +72,23 @@ void put_reason_first(char *reason, const char *why)
 	snprintf(reason, SCHED_REASON_SIZE, "%.191s", both);
 }
 
-/* Replaces the policy's sentence about a job that needs more devices than there are: the sentence
- * is right only if no device comes back. */
-static void put_instead(char *reason, int least, const char *why)
-{
-	snprintf(reason, SCHED_REASON_SIZE, "needs %d device%s; %.160s", least,
-		 least == 1 ? "" : "s", why);
-}
-
-/* --- who is told --- */
-
-/* The end of the last profile's budget, on the boot clock. NaN: the end cannot be told, or has
- * passed. A profile whose command stops late is late itself, and nobody knows by how much. */
-static double profiles_end_s(const struct snapshot *s)
+/* "profile 11 has cpu:0, cpu:1". Returns the end of the last profile's budget, on the boot clock;
+ * NaN: it cannot be told, or has passed. A profile whose command stops late is late itself, and
+ * nobody knows by how much. */
+static double describe_profile(const struct snapshot *s, int64_t profile, struct text *t)
 {
 	double end_s = (double)NAN;
+	const char *comma = " ";
 
-	for (int i = 0; i < s->devices.count; i++)
+	text_addf(t, "profile %lld has", (long long)profile);
+	for (int i = 0; i < s->devices.count; i++) {
 		if (profile_of(s, i))
 			end_s = fmax(end_s, s->holds[i].until_s - s->now_wall_s + s->now_boot_s);
+		if (profile_of(s, i) != profile)
+			continue;
+		text_addf(t, "%s%s", comma, s->devices.items[i].name);
+		comma = ", ";
+	}
 	return end_s > s->now_boot_s ? end_s : (double)NAN;
 }
 
@@ -117,13 +98,13 @@ static double profiles_end_s(const struct snapshot *s)
 void explain_blocked(const struct snapshot *s, struct decision *d)
 {
 	struct counts n = count_devices(s, d);
-	int first = first_of_note(s, d), most = d->n_usable + n.out_or_held;
-	bool by_profile = first >= 0 && !is_taken(s, d, first) && profile_of(s, first);
-	double end_s = by_profile ? profiles_end_s(s) : (double)NAN;
+	int first = first_of_note(s, d);
+	int64_t profile = first >= 0 && !is_taken(s, d, first) ? profile_of(s, first) : 0;
+	double end_s = (double)NAN;
 	struct text why = TEXT_INIT;
 
-	if (by_profile)
-		describe_profile(s, profile_of(s, first), &why);
+	if (profile)
+		end_s = describe_profile(s, profile, &why);
 	else if (first >= 0)
 		text_addf(&why, "%s: %s", s->devices.items[first].name,
 			  s->devices.items[first].reason);
@@ -132,10 +113,14 @@ void explain_blocked(const struct snapshot *s, struct decision *d)
 		int least = d->sched_jobs[j].min_replicas;
 		bool is_next = least > n.free && least <= n.free + n.taken_or_held;
 
-		if (choice->replicas > 0 || d->candidates[j].run || least > most)
+		if (choice->replicas > 0 || d->candidates[j].run ||
+		    least > d->n_usable + n.out_or_held)
 			continue;
-		if (least > d->n_usable && by_profile)
-			put_instead(choice->reason, least, why.data);
+		/* The policy's sentence about a job that needs more devices than there are is right
+		 * only if no device comes back. */
+		if (least > d->n_usable && profile)
+			snprintf(choice->reason, SCHED_REASON_SIZE, "needs %d device%s; %.160s",
+				 least, least == 1 ? "" : "s", why.data);
 		else if (least > d->n_usable || is_next)
 			put_reason_first(choice->reason, why.data);
 		if (!is_next)

@@ -4,15 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "binding.h"
-#include "decision.h"
-#include "guarantees.h"
-#include "job_plans.h"
-#include "kinds.h"
-#include "nodes.h"
 #include "pollux/assign.h"
 #include "pollux/mem.h"
-#include "tiers.h"
+#include "stages.h"
 
 /* The part of the host's memory that running jobs may have together. */
 #define HOST_MEMORY 0.9
@@ -33,30 +27,14 @@ static int by_name(const void *a, const void *b)
 	return compare_devices(*(const struct device *const *)a, *(const struct device *const *)b);
 }
 
-void index_devices(const struct snapshot *s, struct decision *d)
+int decision_find_device(const struct snapshot *s, const struct decision *d,
+			 const struct device *wanted)
 {
-	size_t n = (size_t)s->devices.count;
+	int low = 0, high = s->devices.count, i = -1;
 
-	if (n <= FEW)
-		return;
-	d->by_name = xcalloc(n, sizeof(const struct device *));
-	for (size_t i = 0; i < n; i++)
-		d->by_name[i] = &s->devices.items[i];
-	qsort(d->by_name, n, sizeof(const struct device *), by_name);
-}
-
-static int find_index(const struct snapshot *s, const struct decision *d,
-		      const struct device *wanted)
-{
-	int low = 0, high = s->devices.count;
-
-	if (!d->by_name) {
-		for (int i = 0; i < s->devices.count; i++)
-			if (device_is_same(&s->devices.items[i], wanted))
-				return i;
-		return -1;
-	}
-	while (low < high) {
+	if (!d->by_name)
+		i = snapshot_device(s, wanted);
+	while (d->by_name && low < high) {
 		int middle = (low + high) / 2;
 
 		if (compare_devices(d->by_name[middle], wanted) < 0)
@@ -64,15 +42,8 @@ static int find_index(const struct snapshot *s, const struct decision *d,
 		else
 			high = middle;
 	}
-	return low < s->devices.count && device_is_same(d->by_name[low], wanted)
-		? (int)(d->by_name[low] - s->devices.items) : -1;
-}
-
-int decision_find_device(const struct snapshot *s, const struct decision *d,
-			 const struct device *wanted)
-{
-	int i = find_index(s, d, wanted);
-
+	if (d->by_name && low < s->devices.count && device_is_same(d->by_name[low], wanted))
+		i = (int)(d->by_name[low] - s->devices.items);
 	return i >= 0 && d->usable[i] ? i : -1;
 }
 
@@ -101,7 +72,12 @@ static struct decision *decision_new(const struct snapshot *s)
 		d->n_usable += d->usable[i];
 		d->n_elsewhere += s->elsewhere && s->elsewhere[i];
 	}
-	index_devices(s, d);
+	if (n_devices <= FEW)
+		return d;
+	d->by_name = xcalloc(n_devices, sizeof(const struct device *));
+	for (size_t i = 0; i < n_devices; i++)
+		d->by_name[i] = &s->devices.items[i];
+	qsort(d->by_name, n_devices, sizeof(const struct device *), by_name);
 	return d;
 }
 
@@ -110,10 +86,12 @@ void decision_free(struct decision *d)
 	if (!d)
 		return;
 	tiers_free(d->tiers);
-	forget_kinds(d);
-	forget_bindings(d);
-	forget_nodes(d);
+	free(d->bindings);
+	for (int k = 0; k < d->n_kinds; k++)
+		free(d->kinds[k].by_node);
+	free(d->node_of);
 	for (int j = 0; j < d->n; j++) {
+		kind_views_free(d->candidates[j].on_kind, d->n_kinds);
 		job_plans_free(d->candidates[j].plans);
 		free(d->candidates[j].guarantee);
 	}
@@ -139,6 +117,15 @@ bool decision_gives(const struct decision *d, int j, int device)
 	const struct share_place *place = &d->places[j];
 
 	return d->owner[device] == j || (place->device == device && !place->leaves);
+}
+
+int first_device(const struct snapshot *s, const struct decision *d, int j)
+{
+	int i = 0;
+
+	while (i < s->devices.count - 1 && !decision_gives(d, j, i))
+		i++;
+	return i;
 }
 
 bool comes_back(const struct decision *d, int j)
@@ -243,33 +230,24 @@ bool is_to_be_suspended(const struct decision *d, int j)
 		(replicas == c->run->configuration.replicas && !tiers_are_better(d, j)));
 }
 
-static struct sizes sizes_of(const struct run *run)
-{
-	return (struct sizes){
-		.configuration = run->configuration,
-		.learning_rate_scale = run->learning_rate_scale, .goodput = (double)NAN,
-		.goodput_now = (double)NAN,
-		.noise = { .noise_scale = (double)NAN, .expected = (double)NAN,
-			   .interval = { (double)NAN, (double)NAN } },
-	};
-}
-
 static void choose_all_sizes(const struct snapshot *s, struct decision *d)
 {
-	for (int j = 0; j < d->n; j++) {
-		struct devices_wanted on = { .replicas = d->choices[j].replicas };
-		int i = 0;
+	for (int j = 0; s->devices.count > 0 && j < d->n; j++) {
+		const struct run *run = comes_back(d, j) ? d->candidates[j].suspended : NULL;
+		struct throughput_place place = { .replicas = d->choices[j].replicas };
+		int i = first_device(s, d, j);
 
-		while (i < s->devices.count && !decision_gives(d, j, i))
-			i++;
-		if (i == s->devices.count)
+		if (!decision_gives(d, j, i))
 			continue;
-		on.kind = s->devices.items[i].kind;
-		on.nodes = decision_nodes(d, j, s->devices.count);
-		on.tier = on.replicas > 1 && on.nodes == 1 ? tiers_given(s, d, j) : TIER_UNKNOWN;
-		d->sizes[j] = comes_back(d, j) ? sizes_of(d->candidates[j].suspended)
-					       : choose_sizes(s, d, &d->candidates[j], &on);
-		d->sizes[j].configuration.tier = on.tier;
+		place.nodes = decision_nodes(d, j, s->devices.count);
+		place.tier = place.replicas > 1 && place.nodes == 1 ? tiers_given(s, d, j)
+								    : TIER_UNKNOWN;
+		d->sizes[j] = run ? sizes_unknown(run->configuration)
+				  : choose_sizes(s, d, &d->candidates[j],
+						 s->devices.items[i].kind, place);
+		if (run)
+			d->sizes[j].learning_rate_scale = run->learning_rate_scale;
+		d->sizes[j].configuration.tier = place.tier;
 	}
 }
 
@@ -319,9 +297,9 @@ static void tell_policy(const struct snapshot *s, struct decision *d)
 }
 
 /* A stage reads what the stages before it have set. */
-static void (*const stages[])(const struct snapshot *s, struct decision *d) = {
+static stage *const stages[] = {
 	/* which jobs are in question, and on what devices */
-	select_candidates, find_nodes, fit_to_nodes, share_find_guests, find_kinds, tiers_find,
+	select_candidates, find_kinds, find_nodes, fit_to_nodes, share_find_guests, tiers_find,
 	find_plans,
 	/* what they would make of each kind and number of devices: offers, which each stage forbids
 	 * or lowers further */

@@ -7,6 +7,7 @@
 #include "plan.h"
 #include "pollux/mem.h"
 #include "pollux/store_runs.h"
+#include "stages.h"
 
 /* A job may prepare its data for this long before it is told that it computes on no GPU. */
 #define NONE_S 300.0
@@ -32,31 +33,6 @@ int read_remarks(struct store *store, struct snapshot *s, struct err *err)
 	return 0;
 }
 
-void forget_remarks(struct snapshot *s)
-{
-	for (int i = 0; s->remarks && i < s->runs.count; i++)
-		free(s->remarks[i]);
-	free(s->remarks);
-	s->remarks = NULL;
-}
-
-static const struct run *run_on(const struct snapshot *s, const char *id)
-{
-	for (int i = 0; i < s->runs.count; i++)
-		for (int k = 0; k < run_held(&s->runs.items[i]); k++)
-			if (!strcmp(s->runs.items[i].devices[k].id, id))
-				return &s->runs.items[i];
-	return NULL;
-}
-
-static bool has(const struct run *run, const struct device *device)
-{
-	for (int i = 0; i < run_held(run); i++)
-		if (!strcmp(run->devices[i].id, device->id))
-			return true;
-	return false;
-}
-
 /* The process on a device that its run was not given, with the lowest number; job_id 0: of any job.
  * NULL: there is none. */
 static const struct device_user *stray_on(const struct snapshot *s, int device, int64_t job_id,
@@ -72,12 +48,6 @@ static const struct device_user *stray_on(const struct snapshot *s, int device, 
 	return found;
 }
 
-static void separate(struct text *t)
-{
-	if (t->length)
-		text_add(t, "; ");
-}
-
 /* "process 12", "container 4f2a1b22c3d4" */
 static void add_process(struct text *t, const struct device_user *u)
 {
@@ -87,6 +57,13 @@ static void add_process(struct text *t, const struct device_user *u)
 		text_addf(t, "process %lld", (long long)u->process.pid);
 }
 
+/* Begins one more remark. */
+static void separate(struct text *t)
+{
+	if (t->length)
+		text_add(t, "; ");
+}
+
 /* What the run does on the GPUs of others, and others on its own. */
 static void add_strays(const struct snapshot *s, const struct run *run, struct text *t)
 {
@@ -94,8 +71,11 @@ static void add_strays(const struct snapshot *s, const struct run *run, struct t
 		const struct device *device = &s->devices.items[d];
 		const struct device_user *own = stray_on(s, d, run->job_id, 0);
 		const struct device_user *other = stray_on(s, d, 0, run->job_id);
-		const struct run *holder = run_on(s, device->id);
+		const struct run *holder = NULL;
 
+		for (int i = s->runs.count - 1; i >= 0; i--)
+			if (run_holds(&s->runs.items[i], device))
+				holder = &s->runs.items[i];
 		if (own) {
 			separate(t);
 			text_add(t, "its ");
@@ -107,7 +87,7 @@ static void add_strays(const struct snapshot *s, const struct run *run, struct t
 				 ? ": docker run --gpus '\"device={gpu_list}\"'"
 				 : ": the program must leave CUDA_VISIBLE_DEVICES as it is");
 		}
-		if (other && has(run, device)) {
+		if (other && run_holds(run, device)) {
 			separate(t);
 			add_process(t, other);
 			text_addf(t, " of job %lld computes on its %s, too",
@@ -116,25 +96,20 @@ static void add_strays(const struct snapshot *s, const struct run *run, struct t
 	}
 }
 
-static bool is_anybody_on(const struct snapshot *s, const struct run *run)
-{
-	for (int i = 0; i < s->users.count; i++)
-		if (s->users.items[i].job_id == run->job_id ||
-		    has(run, &s->devices.items[s->users.items[i].process.device]))
-			return true;
-	for (int d = 0; d < s->devices.count; d++)
-		if (has(run, &s->devices.items[d]) &&
-		    s->devices.items[d].now.utilization > DEVICE_USER_SHARE)
-			return true;
-	return false;
-}
-
 static void add_none(const struct snapshot *s, const struct run *run, struct text *t)
 {
 	double age_s = run_clock_s(run, s->now_boot_s) - run->launch_boot_s;
 
-	if (!(age_s >= NONE_S) || run->device_memory_bytes > 0 || is_anybody_on(s, run))
+	if (!(age_s >= NONE_S) || run->device_memory_bytes > 0)
 		return;
+	for (int i = 0; i < s->users.count; i++)
+		if (s->users.items[i].job_id == run->job_id ||
+		    run_holds(run, &s->devices.items[s->users.items[i].process.device]))
+			return;
+	for (int d = 0; d < s->devices.count; d++)
+		if (run_holds(run, &s->devices.items[d]) &&
+		    s->devices.items[d].now.utilization > DEVICE_USER_SHARE)
+			return;
 	separate(t);
 	text_add(t, "no process of it was seen on a GPU in the 5 minutes since its start: does its "
 		    "program use CUDA?");

@@ -5,32 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "decision.h"
 #include "pollux/mem.h"
-
-static const struct job *find_job(const struct snapshot *s, int64_t id)
-{
-	for (int low = 0, high = s->jobs.count; low < high;) {
-		int middle = low + (high - low) / 2;
-		const struct job *job = &s->jobs.items[middle];
-
-		if (job->id == id)
-			return job;
-		if (job->id < id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return NULL;
-}
-
-static bool policy_has(const struct decision *d, const struct run *run)
-{
-	for (int j = 0; j < d->n; j++)
-		if (d->candidates[j].run == run)
-			return true;
-	return false;
-}
+#include "stages.h"
 
 /* Counts the runs on which the policy does not decide: they stay where they are, or are ending. */
 static int count_others(const struct snapshot *s, const struct decision *d, int64_t group)
@@ -39,9 +15,14 @@ static int count_others(const struct snapshot *s, const struct decision *d, int6
 
 	for (int i = 0; i < s->runs.count; i++) {
 		const struct run *run = &s->runs.items[i];
-		const struct job *job = find_job(s, run->job_id);
+		const struct job *job = snapshot_job(s, run->job_id);
+		int j = 0;
 
-		n += job && job->group_id == group && !is_suspended(run) && !policy_has(d, run);
+		if (!job || job->group_id != group || is_suspended(run))
+			continue;
+		while (j < d->n && d->candidates[j].run != run)
+			j++;
+		n += j == d->n;
 	}
 	return n;
 }
@@ -50,7 +31,7 @@ static int count_others(const struct snapshot *s, const struct decision *d, int6
  * Those that go on from a rung follow by their turns, then new ones. */
 enum place { PLACE_RUNS, PLACE_SUSPENDED, PLACE_STARTED, PLACE_TURNS };
 
-static int place_of(const struct candidate *c)
+static int place_in_group(const struct candidate *c)
 {
 	if (c->run)
 		return PLACE_RUNS;
@@ -83,7 +64,7 @@ static void mark_beyond(const struct snapshot *s, const struct decision *d, int6
 
 	for (int j = 0; j < d->n; j++)
 		if (d->candidates[j].job->group_id == group)
-			placed[n++] = (struct placed){ place_of(&d->candidates[j]), j };
+			placed[n++] = (struct placed){ place_in_group(&d->candidates[j]), j };
 	qsort(placed, (size_t)n, sizeof(*placed), by_place);
 	for (int i = 0; i < n; i++) {
 		bool *is = &beyond[placed[i].candidate];
@@ -116,31 +97,13 @@ void limit_groups(const struct snapshot *s, struct decision *d)
 	for (int g = 0; g < s->groups.count; g++)
 		if (limit_of(s, d, g) > 0)
 			mark_beyond(s, d, s->groups.items[g].id, limit_of(s, d, g), beyond);
-	for (int j = 0; j < d->n; j++) {
-		if (beyond[j]) {
-			pass_over(d, d->candidates[j].job, false, xstrdup(""), (double)NAN);
-			d->passed_over[d->n_passed_over - 1].beyond_limit = true;
-			continue;
-		}
-		d->candidates[n] = d->candidates[j];
-		d->sched_jobs[n++] = d->sched_jobs[j];
-	}
+	for (int j = 0; j < d->n; j++)
+		if (beyond[j])
+			pass_over(d, d->candidates[j].job, xstrdup(""))->beyond_limit = true;
+		else
+			keep_candidate(d, j, &n);
 	d->n = n;
 	free(beyond);
-}
-
-static char *describe_limit(const struct snapshot *s, const struct decision *d, int64_t group)
-{
-	int running = count_others(s, d, group), most = 0;
-
-	for (int g = 0; g < s->groups.count; g++)
-		if (s->groups.items[g].id == group)
-			most = limit_of(s, d, g);
-	for (int j = 0; j < d->n; j++)
-		running += d->candidates[j].job->group_id == group && d->choices[j].replicas > 0;
-	if (running >= most)
-		return xasprintf("its group runs %d of %d at a time", running, most);
-	return xasprintf("its group may run %d at a time, and others of it come first", most);
 }
 
 void explain_group_limits(const struct snapshot *s, struct decision *d)
@@ -149,34 +112,40 @@ void explain_group_limits(const struct snapshot *s, struct decision *d)
 
 	for (int i = 0; i < d->n_passed_over; i++) {
 		struct passed_over *p = &d->passed_over[i];
-		bool same = last && last->job->group_id == p->job->group_id;
+		int64_t group = p->job->group_id;
+		int running, most = 0;
 
 		if (!p->beyond_limit)
 			continue;
 		free(p->reason);
-		p->reason = same ? xstrdup(last->reason) : describe_limit(s, d, p->job->group_id);
+		if (last && last->job->group_id == group) {
+			p->reason = xstrdup(last->reason);
+			continue;
+		}
+		for (int g = 0; g < s->groups.count; g++)
+			if (s->groups.items[g].id == group)
+				most = limit_of(s, d, g);
+		running = count_others(s, d, group);
+		for (int j = 0; j < d->n; j++)
+			running += d->candidates[j].job->group_id == group &&
+				   d->choices[j].replicas > 0;
+		p->reason = running >= most
+			? xasprintf("its group runs %d of %d at a time", running, most)
+			: xasprintf("its group may run %d at a time, and others of it come first",
+				    most);
 		last = p;
 	}
 }
 
 /* --- sweeps whose runs are paused at rungs --- */
 
+/* NULL: the job is of no sweep with rungs. */
 static const struct halving_sweep *sweep_of(const struct snapshot *s, const struct job *job)
 {
 	for (int g = 0; job->group_id && s->sweeps && g < s->groups.count; g++)
 		if (s->groups.items[g].id == job->group_id && s->sweeps[g].halving.n_rungs > 0)
 			return &s->sweeps[g];
 	return NULL;
-}
-
-/* The run at a rung of a job that is paused. NULL: the job is not at a rung, or its run is still
- * there and goes on. */
-static const struct halving_run *paused_run(const struct snapshot *s, const struct candidate *c)
-{
-	const struct halving_sweep *sweep = sweep_of(s, c->job);
-	const struct halving_run *run = sweep ? halving_sweep_find(sweep, c->job->id) : NULL;
-
-	return run && run->state == HALVING_PAUSED && !c->run ? run : NULL;
 }
 
 enum rung_pause rung_pause(const struct snapshot *s, int64_t job_id)
@@ -196,18 +165,19 @@ void halve_sweeps(const struct snapshot *s, struct decision *d)
 
 	for (int j = 0; j < d->n; j++) {
 		struct candidate *c = &d->candidates[j];
-		const struct halving_run *run = paused_run(s, c);
+		const struct halving_sweep *sweep = c->run ? NULL : sweep_of(s, c->job);
+		const struct halving_run *run = sweep ? halving_sweep_find(sweep, c->job->id)
+						      : NULL;
+		bool paused = run && run->state == HALVING_PAUSED;
+		struct text why = TEXT_INIT;
 
-		if (run && !run->goes_on) {
-			struct text why = TEXT_INIT;
-
-			halving_describe(&sweep_of(s, c->job)->halving, run, &why);
-			pass_over(d, c->job, false, text_detach(&why), (double)NAN);
+		c->turn = paused ? run->turn : 0;
+		if (!paused || run->goes_on) {
+			keep_candidate(d, j, &n);
 			continue;
 		}
-		c->turn = run ? run->turn : 0;
-		d->candidates[n] = *c;
-		d->sched_jobs[n++] = d->sched_jobs[j];
+		halving_describe(&sweep->halving, run, &why);
+		pass_over(d, c->job, text_detach(&why));
 	}
 	d->n = n;
 }

@@ -1,14 +1,20 @@
-/* guarantees.c - see guarantees.h. */
+/* guarantees.c - what --guarantee promises candidates of a pass.
+ *
+ * A job with --guarantee R:PLAN is promised the goodput that it has on R devices in PLAN. The least
+ * number of devices on which it has as much, in its best plan, is what the guarantee needs. While
+ * the goodput on R devices is not known, the job has exactly R devices, in PLAN if that is not
+ * known to run out of memory.
+ *
+ * Jobs are admitted in the order of their submission, those that run first, while what they need
+ * sums up to no more than guaranteed_devices, and the devices that there are, and has room on the
+ * nodes. The first that is not admitted waits, and all that were submitted later. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "guarantees.h"
-#include "job_plans.h"
-#include "kinds.h"
 #include "pollux/assign_nodes.h"
 #include "pollux/mem.h"
+#include "stages.h"
 
 #define ROUNDING 1e-9
 
@@ -39,7 +45,8 @@ static double promise_of(const struct decision *d, struct candidate *c, int kind
 	const struct job_guarantee *g = c->guarantee;
 	int plan = c->plans ? plan_index(c, g->declared.plan) : -1;
 	const struct plan_view *v = plan >= 0 ? &c->plans->views[plan] : NULL;
-	const struct goodput_table *best = c->on_kind ? c->on_kind[kind].table : NULL, *of_plan;
+	struct goodput_table *best = c->on_kind ? c->on_kind[kind].table : NULL;
+	const struct goodput_table *of_plan;
 	double promised;
 
 	if (!v)
@@ -51,26 +58,13 @@ static double promise_of(const struct decision *d, struct candidate *c, int kind
 	if (!of_plan || !best)
 		return (double)NAN;
 	promised = promised_by(of_plan->goodput, g->declared.replicas, most_devices(d));
-	if (promised > 0)
-		prefer_plan(d, c, kind, plan, promised);
+	/* the plan takes its place in the table wherever it has as much, and the table has less */
+	for (int r = 1; promised > 0 && r <= most_devices(d); r++)
+		if (of_plan->goodput[r] >= promised && !(best->goodput[r] >= promised)) {
+			best->goodput[r] = of_plan->goodput[r];
+			best->best[r] = of_plan->best[r];
+		}
 	return promised;
-}
-
-/* Gives the job as many devices as it was promised, until its goodput is known. */
-static void give_what_was_promised(struct candidate *c, struct sched_job *job)
-{
-	struct job_guarantee *g = c->guarantee;
-	int plan = c->plans ? plan_index(c, g->declared.plan) : -1;
-
-	for (int k = 0; k < SCHED_KINDS; k++)
-		job->offers[k].goodput[0] = NULL;
-	if (g->declared.replicas > job->min_replicas)
-		job->min_replicas = g->declared.replicas;
-	if (job->max_replicas < job->min_replicas)
-		job->max_replicas = job->min_replicas;
-	g->needs = job->min_replicas;
-	if (plan >= 0 && !c->plans->views[plan].ran_out && c->plans->views[plan].allowed)
-		try_plan(c, plan);
 }
 
 /* Takes the offers of too few devices away; a number that the job must keep stays. Returns the
@@ -91,41 +85,49 @@ static int leave_out_too_few(struct decision *d, int j, int kind, double floor)
 	return least;
 }
 
-/* Finds the promise and the least number of devices on one kind. */
-static void promise_on(struct decision *d, int j, int kind)
+/* Gives the job as many devices as it was promised, until its goodput is known. */
+static void give_what_was_promised(struct candidate *c, struct sched_job *job)
 {
-	struct job_guarantee *g = d->candidates[j].guarantee;
-	double promised = promise_of(d, &d->candidates[j], kind);
-	int least;
+	const struct guarantee *declared = &c->guarantee->declared;
+	int plan = c->plans ? plan_index(c, declared->plan) : -1;
 
-	if (!(promised > 0))
-		return;
-	least = leave_out_too_few(d, j, kind, promised);
-	g->floor = fmin(g->floor, promised);
-	if (least && (!g->needs || least < g->needs))
-		g->needs = least;
+	for (int k = 0; k < SCHED_KINDS; k++)
+		job->offers[k].goodput[0] = NULL;
+	if (declared->replicas > job->min_replicas)
+		job->min_replicas = declared->replicas;
+	if (job->max_replicas < job->min_replicas)
+		job->max_replicas = job->min_replicas;
+	if (plan >= 0 && !c->plans->views[plan].ran_out && c->plans->views[plan].allowed) {
+		c->plans->trial = plan;
+		run_in_plan(c, plan);
+	}
 }
 
 static void promise(struct decision *d, int j)
 {
 	struct candidate *c = &d->candidates[j];
 	struct sched_job *job = &d->sched_jobs[j];
+	struct job_guarantee *g = c->guarantee;
 	bool unknown = true;
 
-	c->guarantee->floor = (double)NAN;
+	g->floor = (double)NAN;
 	for (int k = 0; k < d->n_kinds; k++)
 		if (!job->offers[k].barred)
 			unknown &= isnan(promise_of(d, c, k));
-	if (unknown) {
-		give_what_was_promised(c, job);
-		return;
+	for (int k = 0; !unknown && k < d->n_kinds; k++) {
+		double promised = job->offers[k].goodput[0] ? promise_of(d, c, k) : (double)NAN;
+		int least = promised > 0 ? leave_out_too_few(d, j, k, promised) : 0;
+
+		if (promised > 0)
+			g->floor = fmin(g->floor, promised);
+		if (least && (!g->needs || least < g->needs))
+			g->needs = least;
 	}
-	for (int k = 0; k < d->n_kinds; k++)
-		if (job->offers[k].goodput[0])
-			promise_on(d, j, k);
-	/* nothing is promised, or there are too few devices to keep it */
-	if (c->guarantee->needs == 0)
-		c->guarantee->needs = job->min_replicas;
+	if (unknown)
+		give_what_was_promised(c, job);
+	/* unknown, or nothing is promised, or there are too few devices to keep it */
+	if (g->needs == 0)
+		g->needs = job->min_replicas;
 }
 
 /* --- who is admitted --- */
@@ -135,6 +137,13 @@ struct room {
 	int *needs;			/* by job: of those that are admitted */
 	bool full;
 };
+
+static struct room room_for_guarantees(const struct snapshot *s, const struct decision *d)
+{
+	int most = s->config->guaranteed_devices;
+
+	return (struct room){ .devices = most >= 0 && most < d->n_usable ? most : d->n_usable };
+}
 
 /* True if the nodes have room for so many devices of each job together, were all of them free.
  * needs: by job, of those that are asked about. On several kinds of device it is not known which
@@ -165,22 +174,8 @@ static bool nodes_have_room(const struct snapshot *s, const struct decision *d, 
 	return all;
 }
 
-/* A run keeps what it was promised. */
-static bool has_room(const struct snapshot *s, const struct decision *d, int j, bool running,
-		     struct room *room)
-{
-	struct job_guarantee *g = d->candidates[j].guarantee;
-
-	if (!running && (room->full || room->promised + g->needs > room->devices))
-		return false;
-	room->needs[j] = g->needs;
-	g->lacks_nodes = !running && !nodes_have_room(s, d, room->needs);
-	if (g->lacks_nodes)
-		room->needs[j] = 0;
-	return !g->lacks_nodes;
-}
-
-/* Jobs are in the order of their numbers. */
+/* Admits the running jobs, or the others, in the order of their numbers. A run keeps what it was
+ * promised. */
 static void admit_guarantees(const struct snapshot *s, const struct decision *d, bool running,
 			     struct room *room)
 {
@@ -191,23 +186,22 @@ static void admit_guarantees(const struct snapshot *s, const struct decision *d,
 			continue;
 		if (!running && g->needs > room->devices)
 			continue;	/* it waits for a larger machine, the others do not */
-		g->admitted = has_room(s, d, j, running, room);
+		g->admitted = running ||
+			      (!room->full && room->promised + g->needs <= room->devices);
+		room->needs[j] = g->admitted ? g->needs : 0;
+		g->lacks_nodes = !running && g->admitted && !nodes_have_room(s, d, room->needs);
+		g->admitted &= !g->lacks_nodes;
+		if (!g->admitted)
+			room->needs[j] = 0;
 		room->full |= !g->admitted;
-		room->promised += g->admitted ? g->needs : 0;
+		room->promised += room->needs[j];
 		d->sched_jobs[j].guaranteed = g->admitted;
 	}
 }
 
-static int room_for_guarantees(const struct snapshot *s, const struct decision *d)
-{
-	int most = s->config->guaranteed_devices;
-
-	return most >= 0 && most < d->n_usable ? most : d->n_usable;
-}
-
 void promise_guarantees(const struct snapshot *s, struct decision *d)
 {
-	struct room room = { .devices = room_for_guarantees(s, d) };
+	struct room room = room_for_guarantees(s, d);
 
 	room.needs = xcalloc((size_t)d->n + 1, sizeof(*room.needs));
 	for (int j = 0; j < d->n; j++) {
@@ -231,8 +225,8 @@ void promise_guarantees(const struct snapshot *s, struct decision *d)
 	}
 	free(room.needs);
 	for (int j = 0; is_kept_by(s) && j < d->n_asked; j++)
-		if (d->candidates[j].guarantee && !d->candidates[j].guarantee->admitted)
-			bar_all_kinds(&d->sched_jobs[j]);
+		for (int k = 0; d->candidates[j].guarantee && k < SCHED_KINDS; k++)
+			d->sched_jobs[j].offers[k].barred |= !d->candidates[j].guarantee->admitted;
 }
 
 /* --- afterwards --- */
@@ -250,22 +244,6 @@ int gives_way_to_guarantees(const struct decision *d)
 	return -1;
 }
 
-/* A run in a plan that is slower than promised is relaunched in the best one, even if that gains
- * less than other jobs have to gain. */
-static void leave_slow_plans(struct decision *d, const struct sched_input *in)
-{
-	for (int j = 0; j < in->n_jobs; j++) {
-		const struct candidate *c = &d->candidates[j];
-		const struct sched_job *job = &in->jobs[j];
-
-		if (job->guaranteed && job->preemptible && c->plans && c->run &&
-		    d->choices[j].replicas == job->replicas &&
-		    in->now_s - job->launched_s >= in->slice_s &&
-		    plan_goodput_now(d, c) < c->guarantee->floor * (1 - ROUNDING))
-			d->choices[j].reconfigure = true;
-	}
-}
-
 void check_guarantees(struct decision *d)
 {
 	const struct sched_input *in = &d->input;
@@ -273,10 +251,21 @@ void check_guarantees(struct decision *d)
 	char why[SCHED_REASON_SIZE / 2];
 	int broken;
 
-	for (int j = 0; j < in->n_jobs; j++)
-		if (d->candidates[j].guarantee && in->jobs[j].guaranteed)
-			floor[j] = d->candidates[j].guarantee->floor;
-	leave_slow_plans(d, in);
+	for (int j = 0; j < in->n_jobs; j++) {
+		const struct candidate *c = &d->candidates[j];
+		const struct sched_job *job = &in->jobs[j];
+
+		if (!c->guarantee || !job->guaranteed)
+			continue;
+		floor[j] = c->guarantee->floor;
+		/* A run in a plan that is slower than promised is relaunched in the best one, even
+		 * if that gains less than other jobs have to gain. */
+		if (job->preemptible && c->plans && c->run &&
+		    d->choices[j].replicas == job->replicas &&
+		    in->now_s - job->launched_s >= in->slice_s &&
+		    plan_goodput_now(d, c) < floor[j] * (1 - ROUNDING))
+			d->choices[j].reconfigure = true;
+	}
 	broken = guarantee_check(in, d->choices, floor, why, sizeof(why));
 	if (broken >= 0) {
 		char text[SCHED_REASON_SIZE];
@@ -287,21 +276,8 @@ void check_guarantees(struct decision *d)
 	free(floor);
 }
 
-static void add_devices(struct text *t, int n)
+static void add_why_refused(const struct job_guarantee *g, int promised, int room, struct text *t)
 {
-	text_addf(t, "%d device%s", n, n == 1 ? "" : "s");
-}
-
-static void explain_refused(const struct decision *d, int j, int room, struct text *t)
-{
-	const struct job_guarantee *g = d->candidates[j].guarantee;
-	int promised = 0;
-
-	text_add(t, "its guarantee needs ");
-	add_devices(t, g->needs);
-	for (int i = 0; i < d->n_asked; i++)
-		if (d->candidates[i].guarantee && d->candidates[i].guarantee->admitted)
-			promised += d->candidates[i].guarantee->needs;
 	if (g->needs > room)
 		text_addf(t, ", but %d can be guaranteed here", room);
 	else if (g->lacks_nodes)
@@ -314,6 +290,11 @@ static void explain_refused(const struct decision *d, int j, int room, struct te
 
 void explain_guarantees(const struct snapshot *s, struct decision *d)
 {
+	int room = room_for_guarantees(s, d).devices, promised = 0;
+
+	for (int j = 0; j < d->n_asked; j++)
+		if (d->candidates[j].guarantee && d->candidates[j].guarantee->admitted)
+			promised += d->candidates[j].guarantee->needs;
 	for (int j = 0; j < d->n_asked; j++) {
 		const struct job_guarantee *g = d->candidates[j].guarantee;
 		struct sched_choice *choice = &d->choices[j];
@@ -321,16 +302,16 @@ void explain_guarantees(const struct snapshot *s, struct decision *d)
 
 		if (!g)
 			continue;
-		if (!is_kept_by(s)) {
+		if (!is_kept_by(s))
 			text_addf(&t, "policy %s keeps no guarantee", s->policy->name);
+		else
+			text_addf(&t, "its guarantee needs %d device%s", g->needs,
+				  g->needs == 1 ? "" : "s");
+		if (!is_kept_by(s) || (g->admitted && choice->replicas > 0)) {
 			put_reason_first(choice->reason, t.data);
 		} else if (!g->admitted) {
-			explain_refused(d, j, room_for_guarantees(s, d), &t);
+			add_why_refused(g, promised, room, &t);
 			snprintf(choice->reason, sizeof(choice->reason), "%s", t.data);
-		} else if (choice->replicas > 0) {
-			text_add(&t, "its guarantee needs ");
-			add_devices(&t, g->needs);
-			put_reason_first(choice->reason, t.data);
 		}
 		text_release(&t);
 	}

@@ -10,24 +10,12 @@
 #include "pollux/clock.h"
 #include "pollux/lock.h"
 #include "pollux/mem.h"
+#include "stages.h"
 
 /* A run that its 'pollux run' has not begun for so long is called off: that process was stopped. */
 #define BEGIN_WITHIN_S 60.0
 
 /* --- read --- */
-
-static bool is_not_begun(const struct snapshot *s, const struct job *job)
-{
-	for (int i = 0; i < s->runs.count; i++) {
-		const struct run *run = &s->runs.items[i];
-
-		if (run->job_id == job->id && run->state == RUN_ASSIGNED &&
-		    s->answers[i] == ENGINE_UNATTENDED &&
-		    clock_boot_s() > run->assigned_boot_s + BEGIN_WITHIN_S)
-			return true;
-	}
-	return false;
-}
 
 int read_interactive(const struct engine_context *at, struct snapshot *s, struct err *err)
 {
@@ -39,8 +27,14 @@ int read_interactive(const struct engine_context *at, struct snapshot *s, struct
 
 		any = any || job->interactive;
 		s->deserted[i] = job->interactive &&
-				 (!job_lock_is_held(at->paths, JOB_LOCK_INTERACTIVE, job->id) ||
-				  is_not_begun(s, job));
+				 !job_lock_is_held(at->paths, JOB_LOCK_INTERACTIVE, job->id);
+		for (int r = 0; job->interactive && r < s->runs.count; r++) {
+			const struct run *run = &s->runs.items[r];
+
+			s->deserted[i] |= run->job_id == job->id && run->state == RUN_ASSIGNED &&
+					  s->answers[r] == ENGINE_UNATTENDED &&
+					  clock_boot_s() > run->assigned_boot_s + BEGIN_WITHIN_S;
+		}
 	}
 	s->interactive_rest_boot_s = -HUGE_VAL;
 	return any ? store_interactive_rest(at->store, &s->interactive_rest_boot_s, err) : 0;
@@ -52,18 +46,8 @@ bool is_deserted(const struct snapshot *s, const struct job *job, struct decisio
 {
 	if (!s->deserted || !s->deserted[job - s->jobs.items])
 		return false;
-	pass_over(d, job, true, xstrdup("its 'pollux run' is gone"), (double)NAN);
+	pass_over(d, job, xstrdup("its 'pollux run' is gone"))->never = true;
 	return true;
-}
-
-static int held_by_turns(const struct decision *d)
-{
-	int n = 0;
-
-	for (int j = 0; j < d->n; j++)
-		if (d->candidates[j].job->interactive && d->candidates[j].run)
-			n += run_held(d->candidates[j].run);
-	return n;
 }
 
 /* A turn comes before all jobs that wait. But if a turn would leave no device to the queue, it
@@ -71,8 +55,11 @@ static int held_by_turns(const struct decision *d)
 void put_interactive_first(const struct snapshot *s, struct decision *d)
 {
 	bool rests = s->now_boot_s < s->interactive_rest_boot_s;
-	int held = held_by_turns(d);
+	int held = 0;
 
+	for (int j = 0; j < d->n; j++)
+		if (d->candidates[j].job->interactive && d->candidates[j].run)
+			held += run_held(d->candidates[j].run);
 	for (int j = 0; j < d->n; j++) {
 		const struct candidate *c = &d->candidates[j];
 
@@ -111,25 +98,18 @@ static void add_end(char *reason, double end_s)
 		 " until %s at the latest", when);
 }
 
-static double last_end_s(const struct snapshot *s, const struct decision *d)
-{
-	double end_s = -HUGE_VAL;
-
-	for (int j = 0; j < d->n; j++)
-		if (has_turn(d, j))
-			end_s = fmax(end_s, turn_end_s(s, &d->candidates[j]));
-	return end_s;
-}
-
 /* Tells each turn when it ends. Tells a waiting job that it waits for turns, if all devices without
  * the turns' would be too few for the job. */
 void explain_interactive(const struct snapshot *s, struct decision *d)
 {
-	double end_s = last_end_s(s, d);
+	double end_s = -HUGE_VAL;		/* of the last turn */
 	int held = 0;
 
 	for (int j = 0; j < d->n; j++)
-		held += has_turn(d, j) ? d->choices[j].replicas : 0;
+		if (has_turn(d, j)) {
+			held += d->choices[j].replicas;
+			end_s = fmax(end_s, turn_end_s(s, &d->candidates[j]));
+		}
 	for (int j = 0; held > 0 && j < d->n; j++) {
 		const struct candidate *c = &d->candidates[j];
 		struct sched_choice *choice = &d->choices[j];

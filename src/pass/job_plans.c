@@ -1,15 +1,15 @@
-/* job_plans.c - see job_plans.h. */
+/* job_plans.c - the execution plans of candidates: which a job may have, and what it makes of each
+ * on each kind of device.
+ *
+ * A job runs in the best of the plans that were measured and fit. If none was, its plans are tried
+ * in the order of their declaration: the first that is not known to have run out of memory. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "job_plans.h"
-#include "nodes.h"
 #include "pollux/execution_plan.h"
 #include "pollux/mem.h"
-#include "snapshot.h"
-#include "tiers.h"
+#include "stages.h"
 
 /* --- memory --- */
 
@@ -83,17 +83,6 @@ bool has_other_plan(const struct candidate *c, const char *plan)
 
 /* --- which plans --- */
 
-/* A job that has made progress under a plan stays in the group of that plan. */
-static bool is_allowed(const struct candidate *c, const struct execution_plan *plan)
-{
-	const struct run *run = run_of(c);
-	const char *last = run && isfinite(run->first_step_s) ? run->configuration.plan
-							      : c->job->progress.plan;
-	const struct execution_plan *had = execution_plans_find(&c->plans->declared, last);
-
-	return !had || execution_plans_share(had, plan);
-}
-
 static const struct configuration *newest_ran_out(const struct snapshot *s,
 						  const struct plan_view *v, const char *kind)
 {
@@ -107,6 +96,11 @@ static struct job_plans *plans_of(const struct snapshot *s, const struct decisio
 {
 	const struct declaration *declared = &c->job->declared;
 	struct job_plans *p = xcalloc(1, sizeof(*p));
+	const struct run *run = run_of(c);
+	/* A job that has made progress under a plan stays in the group of that plan. */
+	const char *last = run && isfinite(run->first_step_s) ? run->configuration.plan
+							      : c->job->progress.plan;
+	const struct execution_plan *had;
 	struct err ignored;
 
 	c->plans = p;
@@ -114,13 +108,14 @@ static struct job_plans *plans_of(const struct snapshot *s, const struct decisio
 		free(p);
 		return NULL;
 	}
+	had = execution_plans_find(&p->declared, last);
 	p->views = xcalloc((size_t)p->declared.count, sizeof(*p->views));
 	for (int i = 0; i < p->declared.count; i++) {
 		const struct execution_plan *plan = plan_at(p, i);
 		struct plan_view *v = &p->views[i];
 
 		v->workload = execution_plan_workload(declared->workload, plan->name, plan->hash);
-		v->allowed = is_allowed(c, plan);
+		v->allowed = !had || execution_plans_share(had, plan);
 		v->ran_out = is_too_large_everywhere(s, d, c, i);
 		v->on_kind = xcalloc((size_t)d->n_kinds, sizeof(*v->on_kind));
 		for (int k = 0; k < d->n_kinds; k++)
@@ -150,9 +145,7 @@ void job_plans_free(struct job_plans *p)
 	if (!p)
 		return;
 	for (int i = 0; i < p->declared.count; i++) {
-		for (int k = 0; k < p->n_kinds; k++)
-			goodput_table_free(p->views[i].on_kind[k].table);
-		free(p->views[i].on_kind);
+		kind_views_free(p->views[i].on_kind, p->n_kinds);
 		free(p->views[i].workload);
 	}
 	free(p->views);
@@ -167,29 +160,10 @@ int plan_index(const struct candidate *c, const char *name)
 	return *name ? job_plan_index(c->plans, name) : 0;
 }
 
-void prefer_plan(const struct decision *d, struct candidate *c, int kind, int plan, double goodput)
-{
-	const struct plan_view *v = &c->plans->views[plan];
-	const struct goodput_table *t = v->on_kind[kind].table;
-	struct goodput_table *best = c->on_kind[kind].table;
-
-	for (int r = 1; r <= most_devices(d); r++)
-		if (t->goodput[r] >= goodput && !(best->goodput[r] >= goodput)) {
-			best->goodput[r] = t->goodput[r];
-			best->best[r] = t->best[r];
-		}
-}
-
 void run_in_plan(struct candidate *c, int plan)
 {
 	c->workload = c->plans->views[plan].known;
 	c->model = c->plans->views[plan].on_kind[c->home].model;
-}
-
-void try_plan(struct candidate *c, int plan)
-{
-	c->plans->trial = plan;
-	run_in_plan(c, plan);
 }
 
 /* True if the row of the table is for such devices: those of the best tier, on the fewest nodes. */
@@ -239,10 +213,9 @@ int best_plan_at(const struct candidate *c, int kind, struct throughput_place pl
 double plan_goodput_now(const struct decision *d, const struct candidate *c)
 {
 	const struct configuration *now = &c->run->configuration;
-	struct throughput_place place = throughput_place_on(now->nodes, now->replicas);
+	struct throughput_place place = { now->nodes, now->replicas, now->tier };
 	int own = job_plan_index(c->plans, now->plan);
 
-	place.tier = now->tier;
 	/* where devices went away, a run may hold more than the tables have rows for */
 	if (own < 0 || place.replicas > most_devices(d) || c->plans->trial >= 0 ||
 	    !c->plans->views[own].on_kind[c->home].table ||
@@ -251,42 +224,190 @@ double plan_goodput_now(const struct decision *d, const struct candidate *c)
 	return plan_goodput_at(c->plans, own, c->home, place);
 }
 
-/* --- before the decision --- */
+/* --- their tables --- */
 
-bool names_contain(const struct strings *names, const char *name)
+/* Sets what the plan is on each kind, made from the kind where it was measured. */
+static void weigh_plan(const struct snapshot *s, struct decision *d, int j, int i)
 {
-	for (size_t i = 0; i < names->count; i++)
-		if (!strcmp(names->items[i], name))
-			return true;
-	return false;
+	const struct candidate *c = &d->candidates[j];
+	struct plan_view *v = &c->plans->views[i];
+	struct job_model model;
+	struct workload *w = find_model(s, d, j, v->workload, &model);
+	struct kind_origin origin = { v->workload, w, &model };
+
+	v->known = w;
+	for (int k = 0; k < d->n_kinds; k++) {
+		struct kind_view *there = &v->on_kind[k];
+		const char *name = d->kinds[k].name;
+		int n = most_devices(d);
+
+		there->model = model;
+		if (!w)
+			continue;
+		model_on_kind(s, d, j, &origin, k, &there->model);
+		if (!there->model.known || !v->allowed || d->sched_jobs[j].offers[k].barred)
+			continue;
+		there->table = table_on_nodes(d, &there->model, k);
+		there->owns_table = true;
+		for (int r = 1; r <= n; r++) {
+			struct configuration *best = &there->table->best[r].configuration;
+
+			if (!job_model_fits(&there->model, best))
+				there->table->goodput[r] = (double)NAN;
+			memcpy(best->plan, plan_at(c->plans, i)->name, sizeof(best->plan));
+		}
+		if (name && !workloads_any_plan(&s->workloads, v->workload, name))
+			keep_least(there->table, there->model.min_replicas, n);
+	}
 }
 
-void name_plans(const struct declaration *declared, struct strings *names)
+/* --- the best plan --- */
+
+/* The index of the best plan on the fewest devices; -1: no plan is known to fit on any number that
+ * the job may have. */
+static int first_plan(const struct decision *d, const struct candidate *c,
+		      const struct goodput_table *t)
 {
-	struct execution_plans plans;
-	struct err ignored;
+	const struct sched_job *job = &d->sched_jobs[c - d->candidates];
+	int n = most_devices(d);
 
-	if (execution_plans_parse(declared->plans, &plans, &ignored))
-		return;
-	for (int i = 0; i < plans.count; i++) {
-		char *name = execution_plan_workload(declared->workload, plans.items[i].name,
-						     plans.items[i].hash);
-
-		if (!names_contain(names, name))
-			strings_add(names, name);
-		free(name);
-	}
-	execution_plans_release(&plans);
+	for (int r = job->min_replicas; t && r <= n && r <= job->max_replicas; r++)
+		if (t->goodput[r] > 0)
+			return job_plan_index(c->plans, t->best[r].configuration.plan);
+	return -1;
 }
 
-void limit_plans(struct snapshot *s)
+/* The best plan for each number of devices of a kind. NULL: none is known to fit on any. */
+static struct goodput_table *compare_plans(const struct decision *d, const struct candidate *c,
+					   int kind)
 {
-	for (int i = 0; i < s->workloads.count; i++) {
-		struct workload *w = &s->workloads.items[i];
+	const struct goodput_table *tables[EXECUTION_PLANS_MAX];
+	struct goodput_table *best;
+	int n_tables = 0;
 
-		for (int d = 0; d < s->devices.count; d++)
-			if (!strcmp(s->devices.items[d].kind, w->kind))
-				knowledge_limit_memory(&w->k, s->devices.items[d].memory_bytes,
-						       s->memory.total_bytes);
+	for (int i = 0; i < c->plans->declared.count; i++) {
+		const struct plan_view *v = &c->plans->views[i];
+		const struct goodput_table *t = v->on_kind[kind].table;
+
+		/* not known to be too large, or predicted to be so on the fewest devices: then its
+		 * table tells where it fits */
+		if (t && (!(v->ran_out_on >> kind & 1) ||
+			  job_model_lacks_memory(&v->on_kind[kind].model,
+						 c->job->declared.min_replicas, NULL)))
+			tables[n_tables++] = t;
 	}
+	if (n_tables == 0)
+		return NULL;
+	best = goodput_table_best_of(tables, n_tables, most_devices(d));
+	if (first_plan(d, c, best) >= 0)
+		return best;
+	goodput_table_free(best);
+	return NULL;
+}
+
+/* --- where no measured plan fits --- */
+
+/* A table of the plan to be tried on the least number of devices: the first that was measured
+ * nowhere and did not run out of memory on the kind. The plan is expected to be as
+ * much slower than a measured one as its name tells. NULL: there is none to be tried. */
+static struct goodput_table *expect_untried(const struct decision *d, const struct candidate *c,
+					    int kind)
+{
+	const struct job_plans *p = c->plans;
+	const struct execution_plan *plan;
+	int n = most_devices(d), i = 0, r;
+	struct goodput_table *t;
+	bool ignored;
+
+	while (i < p->declared.count && (!p->views[i].allowed || p->views[i].known ||
+					 (p->views[i].ran_out_on >> kind & 1)))
+		i++;
+	if (i == p->declared.count)
+		return NULL;
+	plan = plan_at(p, i);
+	r = c->job->declared.min_replicas + plan->width - 1;
+	r -= r % plan->width;
+	t = goodput_table_assumed(n);
+	t->assumed = false;
+	for (int k = 1; k <= n; k++)
+		t->goodput[k] = (double)NAN;
+	for (i = 0; i < p->declared.count && r <= n; i++) {
+		double slower = plan_usual_time(plan->name, &ignored) /
+				plan_usual_time(plan_at(p, i)->name, &ignored);
+		struct job_model m = p->views[i].on_kind[kind].model;
+
+		/* as if memory were no matter */
+		m.memory = (struct memory_bounds){ .shared = m.memory.shared };
+		m.failed = (struct failed_sizes){ 0 };
+		m.needs = (struct memory_model){ .shared = m.needs.shared };
+		m.n_peaks = 0;
+		if (!m.known || !job_model_best(&m, r, &t->best[r]))
+			continue;
+		t->goodput[r] = t->best[r].goodput /= slower;
+		memcpy(t->best[r].configuration.plan, plan->name,
+		       sizeof(t->best[r].configuration.plan));
+		return t;
+	}
+	goodput_table_free(t);
+	return NULL;
+}
+
+/* --- the job's kind --- */
+
+/* The kind of its run, or else the one where most plans were measured; -1: none has a table. */
+static int find_home(const struct snapshot *s, const struct decision *d, int j)
+{
+	const struct candidate *c = &d->candidates[j];
+	int home = -1, most = -1;
+
+	if (c->run && c->on_kind[d->sched_jobs[j].kind].table)
+		return d->sched_jobs[j].kind;
+	for (int k = 0; k < d->n_kinds; k++) {
+		const char *kind = d->kinds[k].name;
+		int n = 0;
+
+		for (int i = 0; kind && i < c->plans->declared.count; i++) {
+			const struct workload *w = workloads_find(
+				&s->workloads, c->plans->views[i].workload, kind);
+
+			n += w && w->measured;
+		}
+		if (c->on_kind[k].table && n > most) {
+			home = k;
+			most = n;
+		}
+	}
+	return home;
+}
+
+void weigh_plans(const struct snapshot *s, struct decision *d, int j)
+{
+	struct candidate *c = &d->candidates[j];
+	struct job_plans *p = c->plans;
+	int own = c->run ? job_plan_index(p, c->run->configuration.plan) : -1;
+	int first = p->trial, home;
+	const struct sched_offers *offers = d->sched_jobs[j].offers;
+
+	c->on_kind = xcalloc((size_t)d->n_kinds, sizeof(*c->on_kind));
+	for (int i = 0; i < p->declared.count; i++)
+		weigh_plan(s, d, j, i);
+	for (int k = 0; k < d->n_kinds; k++) {
+		c->on_kind[k].table = offers[k].barred ? NULL : compare_plans(d, c, k);
+		c->on_kind[k].owns_table = true;
+	}
+	home = find_home(s, d, j);
+	for (int k = 0; home >= 0 && k < d->n_kinds; k++)
+		if (!c->on_kind[k].table && !offers[k].barred)
+			c->on_kind[k].table = expect_untried(d, c, k);
+	if (home >= 0) {
+		c->home = home;
+		p->trial = -1;
+		first = own >= 0 && p->views[own].on_kind[home].table
+			? own : first_plan(d, c, own_table(c));
+	} else {
+		free(c->on_kind);
+		c->on_kind = NULL;
+		plan_set_bounds(d, j, true);
+	}
+	run_in_plan(c, first);
 }

@@ -1,12 +1,10 @@
 /* kinds.c - the kinds of the usable devices, and which of them a job must not have. */
-#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "job_plans.h"
-#include "kinds.h"
 #include "pollux/mem.h"
+#include "stages.h"
 
 int kind_named(const struct decision *d, const char *name)
 {
@@ -26,22 +24,6 @@ static int64_t size_of(const struct device *device)
 	return is_slot(device) ? device->cores : device->memory_bytes;
 }
 
-/* Kinds with more memory come first: policies take the first one where nothing else decides. */
-static void add_kind(struct decision *d, const struct device *device)
-{
-	int k = d->n_kinds;
-
-	if (kind_named(d, device->kind) >= 0 || d->n_kinds == SCHED_KINDS)
-		return;
-	for (; k > 0 && d->kinds[k - 1].memory_bytes < device->memory_bytes; k--)
-		d->kinds[k] = d->kinds[k - 1];
-	d->kinds[k] = (struct device_kind){
-		.name = device->kind, .memory_bytes = device->memory_bytes,
-		.size = size_of(device),
-	};
-	d->n_kinds++;
-}
-
 /* Where nobody asked for sizes of slots, sizes differ by chance: such slots are of one kind. */
 bool kinds_are_told_apart(const struct snapshot *s)
 {
@@ -52,9 +34,21 @@ bool kinds_are_told_apart(const struct snapshot *s)
 void find_kinds(const struct snapshot *s, struct decision *d)
 {
 	d->n_kinds = 0;
-	for (int i = 0; kinds_are_told_apart(s) && i < s->devices.count; i++)
-		if (d->usable[i])
-			add_kind(d, &s->devices.items[i]);
+	/* Kinds with more memory come first: policies take the first where nothing else decides. */
+	for (int i = 0; kinds_are_told_apart(s) && i < s->devices.count; i++) {
+		const struct device *device = &s->devices.items[i];
+		int k = d->n_kinds;
+
+		if (!d->usable[i] || k == SCHED_KINDS || kind_named(d, device->kind) >= 0)
+			continue;
+		for (; k > 0 && d->kinds[k - 1].memory_bytes < device->memory_bytes; k--)
+			d->kinds[k] = d->kinds[k - 1];
+		d->kinds[k] = (struct device_kind){
+			.name = device->kind, .memory_bytes = device->memory_bytes,
+			.size = size_of(device),
+		};
+		d->n_kinds++;
+	}
 	for (int i = 0; kinds_are_told_apart(s) && i < s->devices.count; i++) {
 		d->kind_of[i] = d->usable[i] ? kind_named(d, s->devices.items[i].kind) : -1;
 		if (d->kind_of[i] >= 0) {
@@ -82,10 +76,10 @@ bool waits_for_kind(const struct snapshot *s, const struct job *job, struct deci
 	for (int i = 0; i < s->devices.count; i++)
 		if (d->usable[i] && declaration_wants_kind(declared, s->devices.items[i].kind))
 			return false;
-	pass_over(d, job, false, xasprintf("no device that can be used is of a kind that %s%s%s "
-					   "allows", declared->kind ? "--kind" : "",
-					   declared->kind && declared->not_kind ? " or " : "",
-					   declared->not_kind ? "--not-kind" : ""), (double)NAN);
+	pass_over(d, job, xasprintf("no device that can be used is of a kind that %s%s%s allows",
+				    declared->kind ? "--kind" : "",
+				    declared->kind && declared->not_kind ? " or " : "",
+				    declared->not_kind ? "--not-kind" : ""));
 	return true;
 }
 
@@ -168,35 +162,25 @@ bool has_larger_kind(const struct decision *d, int j, const struct device *devic
 	return false;
 }
 
-/* --- all --- */
-
-/* A run that is suspended instead of relaunched stays on its kind. */
-static unsigned barred_kinds(const struct snapshot *s, const struct decision *d, int j)
-{
-	struct candidate *c = &d->candidates[j];
-	const struct run *run = run_of(c);
-	unsigned barred = 0, all = (1U << d->n_kinds) - 1;
-	int own = run ? kind_named(d, run->devices[0].kind) : -1;
-
-	if (own >= 0 && c->suspends)
-		return all & ~(1U << own);
-	for (int k = 0; k < d->n_kinds; k++)
-		if (!declaration_wants_kind(&c->job->declared, d->kinds[k].name))
-			barred |= 1U << k;
-	c->too_small = too_small(s, d, j, barred);
-	return barred | c->too_small;
-}
-
 void bar_kinds(const struct snapshot *s, struct decision *d)
 {
 	for (int j = 0; d->kinds[0].name && j < d->n; j++) {
-		const struct run *run = d->candidates[j].run;
-		int kind = run ? kind_named(d, run->devices[0].kind) : -1;
-		unsigned barred = barred_kinds(s, d, j);
+		struct candidate *c = &d->candidates[j];
+		struct sched_job *job = &d->sched_jobs[j];
+		int own = run_of(c) ? kind_named(d, run_of(c)->devices[0].kind) : -1;
+		unsigned barred = 0;
 
-		d->sched_jobs[j].kind = kind >= 0 ? kind : 0;
+		job->kind = c->run && own >= 0 ? own : 0;
 		for (int k = 0; k < d->n_kinds; k++)
-			d->sched_jobs[j].offers[k].barred = barred >> k & 1;
+			if (!declaration_wants_kind(&c->job->declared, d->kinds[k].name))
+				barred |= 1U << k;
+		/* a run that is suspended instead of relaunched stays on its kind */
+		if (own >= 0 && c->suspends)
+			barred = ~(1U << own);
+		else
+			c->too_small = too_small(s, d, j, barred);
+		for (int k = 0; k < d->n_kinds; k++)
+			job->offers[k].barred = (barred | c->too_small) >> k & 1;
 	}
 }
 
@@ -217,78 +201,33 @@ void explain_kinds(const struct snapshot *s, struct decision *d)
 	}
 }
 
-void tell_fewer(struct decision *d, int n_devices)
-{
-	struct sched_input *in = &d->input;
-
-	for (int lacking = sched_devices(in) - n_devices; lacking > 0; lacking--) {
-		int most = 0, most_free = INT_MIN;
-
-		for (int k = 0; k < d->n_kinds; k++) {
-			int n = in->kinds[k].n_devices;
-
-			for (int j = 0; j < d->n_asked; j++)
-				n -= d->sched_jobs[j].kind == k ? d->sched_jobs[j].replicas : 0;
-			if (in->kinds[k].n_devices > 0 && n > most_free) {
-				most = k;
-				most_free = n;
-			}
-		}
-		in->kinds[most].n_devices--;
-	}
-}
-
 double *lower_offers(struct decision *d, int j, int kind)
 {
 	struct sched_offers *offers = &d->sched_jobs[j].offers[kind];
-	struct kind_view *v;
+	size_t n = (size_t)offers->n + 1;
+	double **lowered;
 
 	if (!offers->goodput[0])
 		return NULL;
-	v = &d->candidates[j].on_kind[kind];
-	if (!v->lowered) {
-		size_t n = (size_t)offers->n + 1;
-
-		v->lowered = xcalloc(n, sizeof(*v->lowered));
-		memcpy(v->lowered, offers->goodput[0], n * sizeof(*v->lowered));
-		offers->goodput[0] = v->lowered;
+	lowered = &d->candidates[j].on_kind[kind].ways[0].goodput;
+	if (!*lowered) {
+		*lowered = xcalloc(n, sizeof(**lowered));
+		memcpy(*lowered, offers->goodput[0], n * sizeof(**lowered));
+		offers->goodput[0] = *lowered;
 	}
-	return v->lowered;
+	return *lowered;
 }
 
-void bar_all_kinds(struct sched_job *job)
+void kind_views_free(struct kind_view *views, int n_kinds)
 {
-	for (int k = 0; k < SCHED_KINDS; k++)
-		job->offers[k].barred = true;
-}
-
-const struct kind_view *view_of_kind(const struct decision *d, const struct candidate *c,
-				     const char *kind)
-{
-	int k = kind_named(d, kind);
-
-	return c->on_kind && k >= 0 && d->kinds[k].name ? &c->on_kind[k] : NULL;
-}
-
-static void kind_view_release(struct kind_view *v)
-{
-	if (v->owns_table)
-		goodput_table_free(v->table);
-	free(v->lowered);
-	for (int way = 0; way < SCHED_WAYS; way++) {
-		free(v->ways[way].goodput);
-		free(v->ways[way].host_bytes);
-		free(v->ways[way].plan);
+	for (int k = 0; views && k < n_kinds; k++) {
+		if (views[k].owns_table)
+			goodput_table_free(views[k].table);
+		for (int way = 0; way < SCHED_WAYS; way++) {
+			free(views[k].ways[way].goodput);
+			free(views[k].ways[way].host_bytes);
+			free(views[k].ways[way].plan);
+		}
 	}
-}
-
-void forget_kinds(struct decision *d)
-{
-	for (int j = 0; j < d->n; j++) {
-		struct kind_view *views = d->candidates[j].on_kind;
-
-		for (int k = 0; views && k < d->n_kinds; k++)
-			kind_view_release(&views[k]);
-		free(views);
-	}
+	free(views);
 }

@@ -1,11 +1,19 @@
-/* nodes.c - which numbers of devices candidates may have on several nodes. */
+/* nodes.c - devices on several nodes: which numbers of them candidates may have, which devices they
+ * get, and what becomes of choices that find no room. Where all devices are on one node, n_nodes is
+ * 1, and nothing here has any effect.
+ *
+ * A job has the numbers of devices of node_sizes.h: the regular ones in its range, or else the even
+ * ones. A job that asks for a range without either waits, and is told the numbers near it. A
+ * decision that cannot be placed, since the nodes' free devices are here and there, becomes one of
+ * fewer devices, or the job waits for room. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "job_plans.h"
-#include "nodes.h"
+#include "pollux/assign_nodes.h"
 #include "pollux/mem.h"
+#include "stages.h"
 
 /* --- the nodes --- */
 
@@ -44,21 +52,6 @@ static void number_nodes(const struct snapshot *s, struct decision *d)
 	free(first);
 }
 
-static int shape_of(struct decision *d, const char *kind)
-{
-	int k = 0;
-
-	while (k < d->n_shapes && kind && strcmp(d->shapes[k].kind, kind) != 0)
-		k++;
-	if (k == SCHED_KINDS)
-		return -1;
-	if (k == d->n_shapes) {
-		d->shapes[d->n_shapes++].kind = kind;
-		d->shapes[k].devices = xcalloc((size_t)d->n_nodes, sizeof(int));
-	}
-	return k;
-}
-
 static int descending(const void *a, const void *b)
 {
 	return *(const int *)b - *(const int *)a;
@@ -66,49 +59,26 @@ static int descending(const void *a, const void *b)
 
 void find_nodes(const struct snapshot *s, struct decision *d)
 {
-	bool several = kinds_are_told_apart(s);
-
 	number_nodes(s, d);
-	for (int i = 0; d->n_nodes > 1 && i < s->devices.count; i++) {
-		int k = d->usable[i] ? shape_of(d, several ? s->devices.items[i].kind : NULL) : -1;
+	for (int k = 0; d->n_nodes > 1 && k < d->n_kinds; k++) {
+		int *devices = xcalloc((size_t)d->n_nodes, sizeof(*devices)), n = d->n_nodes;
 
-		if (k >= 0)
-			d->shapes[k].devices[d->node_of[i]]++;
-	}
-	for (int k = 0; k < d->n_shapes; k++) {
-		struct node_shape *shape = &d->shapes[k];
-		int n = d->n_nodes;
-
-		qsort(shape->devices, (size_t)n, sizeof(int), descending);
-		while (n > 0 && shape->devices[n - 1] == 0)
+		for (int i = 0; i < s->devices.count; i++)
+			devices[d->node_of[i]] += d->usable[i] && d->kind_of[i] == k;
+		qsort(devices, (size_t)n, sizeof(*devices), descending);
+		while (n > 0 && devices[n - 1] == 0)
 			n--;
-		shape->sizes = (struct node_sizes){ shape->devices, n };
+		d->kinds[k].by_node = devices;
+		d->kinds[k].nodes = (struct node_sizes){ devices, n };
 	}
 }
 
-void forget_nodes(struct decision *d)
+struct goodput_table *table_on_nodes(const struct decision *d, const struct job_model *m, int kind)
 {
-	for (int k = 0; k < d->n_shapes; k++)
-		free(d->shapes[k].devices);
-	free(d->node_of);
-}
+	const struct node_sizes *nodes = &d->kinds[kind < 0 ? 0 : kind].nodes;
 
-const struct node_sizes *nodes_of_kind(const struct decision *d, const char *kind)
-{
-	for (int k = 0; k < d->n_shapes; k++)
-		if (!kind || !d->shapes[k].kind || !strcmp(d->shapes[k].kind, kind))
-			return &d->shapes[k].sizes;
-	return NULL;
-}
-
-struct goodput_table *table_on_nodes(const struct decision *d, const struct job_model *m,
-				     const char *kind, int n_devices)
-{
-	const struct node_sizes *nodes = nodes_of_kind(d, kind);
-
-	if (!nodes)
-		nodes = nodes_of_kind(d, NULL);
-	return nodes ? goodput_table_on(m, n_devices, nodes) : goodput_table_of(m, n_devices);
+	return nodes->n ? goodput_table_on(m, most_devices(d), nodes)
+			: goodput_table_of(m, most_devices(d));
 }
 
 int decision_nodes(const struct decision *d, int j, int n_devices)
@@ -127,11 +97,6 @@ int decision_nodes(const struct decision *d, int j, int n_devices)
 
 /* --- before the policy --- */
 
-static bool may_have(const struct candidate *c, const struct node_shape *shape)
-{
-	return !shape->kind || declaration_wants_kind(&c->job->declared, shape->kind);
-}
-
 /* The number next to these, below (-1) or above (1), that is regular; 0: none. */
 static int regular_near(const struct node_sizes *nodes, int devices, int step)
 {
@@ -143,25 +108,19 @@ static int regular_near(const struct node_sizes *nodes, int devices, int step)
 	return 0;
 }
 
-/* "4" or "4 to 8". */
-static void add_sizes(const struct node_sizes *nodes, struct text *out)
-{
-	int most = nodes->devices[0], least = nodes->devices[nodes->n - 1];
-
-	text_addf(out, least < most ? "%d to %d" : "%d", least, most);
-}
-
 static char *describe_unfit(const struct candidate *c, const struct sched_job *job,
 			    const struct node_sizes *nodes)
 {
 	int least = job->min_replicas, most = job->max_replicas;
 	int below = regular_near(nodes, least, -1), above = regular_near(nodes, most, 1);
+	int largest = nodes->devices[0], smallest = nodes->devices[nodes->n - 1];
 	struct text out = TEXT_INIT;
 
 	text_addf(&out, least < most ? "asks for %d to %d devices" : "asks for %d devices", least,
 		  most);
-	text_add(&out, ", which fall evenly on no nodes of ");
-	add_sizes(nodes, &out);
+	text_addf(&out, smallest < largest ? ", which fall evenly on no nodes of %d to %d"
+					   : ", which fall evenly on no nodes of %d", smallest,
+		  largest);
 	if (below || above)
 		text_addf(&out, ": 'pollux edit %lld -r %d'", (long long)c->job->id,
 			  below ? below : above);
@@ -175,15 +134,17 @@ static char *describe_unfit(const struct candidate *c, const struct sched_job *j
  * it asks for, but not evenly. */
 static int least_on_nodes(const struct decision *d, int j, const struct node_sizes **unfit)
 {
+	const struct declaration *declared = &d->candidates[j].job->declared;
 	const struct sched_job *job = &d->sched_jobs[j];
 	int found = 0;
 
 	*unfit = NULL;
-	for (int k = 0; k < d->n_shapes; k++) {
-		const struct node_sizes *nodes = &d->shapes[k].sizes;
+	for (int k = 0; k < d->n_kinds; k++) {
+		const struct node_sizes *nodes = &d->kinds[k].nodes;
 		int least;
 
-		if (!may_have(&d->candidates[j], &d->shapes[k]))
+		if (nodes->n == 0 ||
+		    (d->kinds[k].name && !declaration_wants_kind(declared, d->kinds[k].name)))
 			continue;
 		least = node_sizes_least(nodes, job->min_replicas, job->max_replicas);
 		if (least && (!found || least < found))
@@ -220,26 +181,24 @@ void fit_to_nodes(const struct snapshot *s, struct decision *d)
 		int least = least_on_nodes(d, j, &unfit);
 
 		if (!least && unfit && !d->candidates[j].run && !s->weighs_only) {
-			pass_over(d, d->candidates[j].job, false,
-				  describe_unfit(&d->candidates[j], &d->sched_jobs[j], unfit),
-				  (double)NAN);
+			pass_over(d, d->candidates[j].job,
+				  describe_unfit(&d->candidates[j], &d->sched_jobs[j], unfit));
 			continue;
 		}
 		if (least && !d->candidates[j].run)
 			d->sched_jobs[j].min_replicas = least;
-		d->candidates[n] = d->candidates[j];
-		d->sched_jobs[n++] = d->sched_jobs[j];
+		keep_candidate(d, j, &n);
 	}
 	d->n = n;
 }
 
 /* Leaves the numbers on a kind that the job may have, and the number that it has. Returns the
  * largest of them. */
-static int keep_on(struct decision *d, int j, int k)
+static int keep_on(struct decision *d, int j, int kind)
 {
 	const struct sched_job *job = &d->sched_jobs[j];
-	const struct node_sizes *nodes = nodes_of_kind(d, d->kinds[k].name);
-	double *goodput = nodes ? lower_offers(d, j, k) : NULL;
+	const struct node_sizes *nodes = &d->kinds[kind].nodes;
+	double *goodput = nodes->n ? lower_offers(d, j, kind) : NULL;
 	enum node_rule rule;
 	int most = 0;
 
@@ -247,7 +206,7 @@ static int keep_on(struct decision *d, int j, int k)
 		return 0;
 	rule = node_sizes_rule(nodes, d->candidates[j].job->declared.min_replicas,
 			       job->max_replicas);
-	for (int r = 1; r <= job->offers[k].n; r++)
+	for (int r = 1; r <= job->offers[kind].n; r++)
 		if (isfinite(goodput[r]) &&
 		    (r == job->replicas || node_sizes_allow(nodes, rule, r)))
 			most = r;
@@ -273,18 +232,6 @@ void keep_to_nodes(const struct snapshot *s, struct decision *d)
 	}
 }
 
-static int reach_of(const struct snapshot *s, const struct sched_job *job)
-{
-	bool known = false;
-	int reach = job->max_replicas;
-
-	for (int k = 0; k < SCHED_KINDS; k++)
-		known |= job->offers[k].goodput[0] != NULL;
-	if (s->policy->models_goodput && !known)
-		reach = job->min_replicas;
-	return reach > job->replicas ? reach : job->replicas;
-}
-
 void tell_reach(const struct snapshot *s, struct decision *d)
 {
 	struct sched_input *in = &d->input;
@@ -294,9 +241,16 @@ void tell_reach(const struct snapshot *s, struct decision *d)
 	if (d->n_nodes < 2)
 		return;
 	for (int j = 0; j < in->n_jobs; j++) {
-		if (in->jobs[j].min_replicas > n_devices)
+		const struct sched_job *job = &in->jobs[j];
+		bool known = !s->policy->models_goodput;
+		int most;
+
+		if (job->min_replicas > n_devices)
 			return;		/* it is told how many there are */
-		reach += reach_of(s, &in->jobs[j]);
+		for (int k = 0; k < SCHED_KINDS; k++)
+			known |= job->offers[k].goodput[0] != NULL;
+		most = known ? job->max_replicas : job->min_replicas;
+		reach += most > job->replicas ? most : job->replicas;
 	}
 	for (int k = 0; k < in->n_kinds; k++)
 		if (reach < in->kinds[k].n_devices)
@@ -305,17 +259,18 @@ void tell_reach(const struct snapshot *s, struct decision *d)
 
 /* --- after the policy --- */
 
-int lower_on_nodes(const struct decision *d, int j, int below)
+/* The largest number below this that the job may have, or has; 0: none. */
+static int lower_on_nodes(const struct decision *d, int j, int below)
 {
 	const struct candidate *c = &d->candidates[j];
 	const struct sched_job *job = &d->sched_jobs[j];
 	int kind = d->choices[j].kind, least = plan_least(c, job, c->job->declared.min_replicas);
-	const struct node_sizes *nodes = nodes_of_kind(d, d->kinds[kind].name);
+	const struct node_sizes *nodes = &d->kinds[kind].nodes;
 	bool known = job->offers[kind].goodput[0] != NULL;
 	enum node_rule rule = NODE_RULE_NONE;
 	int r = below - 1;
 
-	if (nodes)
+	if (nodes->n)
 		rule = node_sizes_rule(nodes, least, job->max_replicas);
 	for (; r >= least; r--)
 		if (r == job->replicas || (node_sizes_allow(nodes, rule, r) && plan_suits(c, r) &&
@@ -332,4 +287,140 @@ void round_to_nodes(const struct snapshot *s, struct decision *d)
 		if (choice->replicas && choice->replicas != d->sched_jobs[j].replicas)
 			choice->replicas = lower_on_nodes(d, j, choice->replicas + 1);
 	}
+}
+
+/* --- which devices --- */
+
+struct assigning {
+	const struct snapshot *s;
+	struct decision *d;
+	const int *holder;
+	int *own;		/* the holders of the devices of one kind; other devices unusable */
+	int *count;		/* by job, and 0 for the runs that leave */
+	bool *movable;
+	int *owner;
+	bool *placed;		/* by job */
+};
+
+static unsigned char link_of(const void *arg, int a, int b)
+{
+	const struct snapshot *s = arg;
+
+	return (unsigned char)devices_link(&s->devices, a, b);
+}
+
+static bool assign_kind(struct assigning *a, int kind)
+{
+	struct decision *d = a->d;
+	int n = a->s->devices.count;
+	struct assign_nodes_input in = {
+		.n_devices = n, .holder = a->own, .node = d->node_of, .n_nodes = d->n_nodes,
+		.n_jobs = d->n + 1, .count = a->count, .movable = a->movable, .link = link_of,
+		.link_arg = a->s,
+	};
+	bool all;
+
+	for (int i = 0; i < n; i++)
+		a->own[i] = d->kind_of[i] == kind ? a->holder[i] : ASSIGN_UNUSABLE;
+	for (int j = 0; j < d->n; j++)
+		a->count[j] = d->choices[j].kind == kind ? d->choices[j].replicas : 0;
+	all = assign_on_nodes(&in, a->owner);
+	for (int i = 0; i < n; i++)
+		if (d->kind_of[i] == kind) {
+			d->owner[i] = a->owner[i];
+			if (a->owner[i] >= 0)
+				a->placed[a->owner[i]] = true;
+		}
+	return all;
+}
+
+/* Lowers the choice to the next number below, or to none. */
+static void lower(struct decision *d, int j)
+{
+	struct sched_choice *choice = &d->choices[j];
+	const struct node_sizes *nodes = &d->kinds[choice->kind].nodes;
+	int n = nodes->n ? node_sizes_place(nodes, choice->replicas) : 1;
+	int each = choice->replicas / (n > 0 ? n : 1);
+	char place[64];
+
+	if (n > 1)
+		snprintf(place, sizeof(place), "%d device%s on each of %d nodes", each,
+			 each == 1 ? "" : "s", n);
+	else
+		snprintf(place, sizeof(place), "%d device%s on one node", each,
+			 each == 1 ? "" : "s");
+	choice->replicas = lower_on_nodes(d, j, choice->replicas);
+	choice->reconfigure = false;
+	choice->next_start_s = (double)NAN;
+	if (choice->replicas > 0)
+		snprintf(choice->reason, sizeof(choice->reason),
+			 "%d device%s: other jobs leave no room for %s", choice->replicas,
+			 choice->replicas == 1 ? "" : "s", place);
+	else
+		snprintf(choice->reason, sizeof(choice->reason),
+			 "waits for room: %s; the devices that other jobs leave are elsewhere",
+			 place);
+}
+
+/* A job that was moved and found no other room is not moved. A guaranteed job keeps its number as
+ * long as another one can give way. */
+static void make_room(struct assigning *a)
+{
+	struct decision *d = a->d;
+	int other = gives_way_to_guarantees(d);
+	bool gives_way = false;
+
+	for (int j = 0; j < d->n; j++) {
+		if (d->choices[j].replicas == 0 || a->placed[j])
+			continue;
+		if (a->movable[j] && d->choices[j].replicas == d->sched_jobs[j].replicas)
+			a->movable[j] = false;
+		else if (!d->sched_jobs[j].guaranteed || other < 0)
+			lower(d, j);
+		else if (a->placed[other])
+			gives_way = true;
+	}
+	if (gives_way)
+		lower(d, other);
+}
+
+void assign_to_nodes(const struct snapshot *s, struct decision *d, const int *holder)
+{
+	size_t n_devices = (size_t)s->devices.count, n = (size_t)d->n + 1;
+	struct assigning a = {
+		.s = s, .d = d, .holder = holder,
+		.own = xcalloc(n_devices, sizeof(int)), .owner = xcalloc(n_devices, sizeof(int)),
+		.count = xcalloc(n, sizeof(int)), .movable = xcalloc(n, sizeof(bool)),
+		.placed = xcalloc(n, sizeof(bool)),
+	};
+	bool all = false;
+
+	/* A run that was not launched yet is where it is to be. */
+	for (int j = 0; j < d->n; j++) {
+		const struct candidate *c = &d->candidates[j];
+
+		a.movable[j] = c->run && c->run->state == RUN_RUNNING && c->relaunchable &&
+			       !c->suspends;
+	}
+	while (!all) {
+		all = true;
+		memset(a.placed, 0, n * sizeof(*a.placed));
+		for (int k = 0; k < d->n_kinds; k++)
+			all &= assign_kind(&a, k);
+		if (!all)
+			make_room(&a);
+	}
+	for (int j = 0; j < d->n; j++) {
+		bool moves = false;	/* to other devices, of which it has as many */
+
+		for (int i = 0; a.movable[j] && i < s->devices.count; i++)
+			moves |= holder[i] == j && d->owner[i] != j;
+		if (moves && d->choices[j].replicas == d->sched_jobs[j].replicas)
+			put_reason_first(d->choices[j].reason, "makes room on its node");
+	}
+	free(a.own);
+	free(a.owner);
+	free(a.count);
+	free(a.movable);
+	free(a.placed);
 }

@@ -4,12 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "guarantees.h"
-#include "job_plans.h"
-#include "nodes.h"
 #include "pollux/mem.h"
 #include "pollux/outlook.h"
-#include "tiers.h"
+#include "stages.h"
 
 struct outlook_owned {
 	struct snapshot snapshot;
@@ -53,15 +50,13 @@ static void tell_kind(struct outlook *o, int k)
 {
 	const struct decision *d = o->owned->decision;
 	const struct candidate *c = &d->candidates[0];
-	const struct node_sizes *nodes = nodes_of_kind(d, d->kinds[k].name);
 	struct outlook_kind *kind = &o->kinds[k];
 
 	*kind = (struct outlook_kind){
 		.name = d->kinds[k].name, .n_devices = d->kinds[k].n,
 		.best_tier = &d->tiers->best[(size_t)k * (size_t)d->tiers->n_best],
+		.nodes = d->kinds[k].nodes,
 	};
-	if (nodes)
-		kind->nodes = *nodes;
 	kind->offers = &d->sched_jobs[0].offers[k];
 	if (c->on_kind && kind->offers->goodput[0])
 		kind->table = c->on_kind[k].table;
@@ -152,7 +147,6 @@ void outlook_release(struct outlook *o)
 void outlook_describe_devices(const struct snapshot *s, const struct decision *d, struct text *t)
 {
 	for (int k = 0; s->jobs.count > 0 && k < d->n_kinds; k++) {
-		const struct node_sizes *nodes = nodes_of_kind(d, d->kinds[k].name);
 		struct node_sizes one = { &d->kinds[k].n, 1 };
 		int i = 0;
 
@@ -160,7 +154,7 @@ void outlook_describe_devices(const struct snapshot *s, const struct decision *d
 			i++;
 		if (i == s->devices.count)
 			continue;
-		node_sizes_print(nodes ? nodes : &one, t);
+		node_sizes_print(d->kinds[k].nodes.n ? &d->kinds[k].nodes : &one, t);
 		text_addf(t, "\t%lld\t%d\t%s\t%s\n", (long long)s->devices.items[i].memory_bytes,
 			  s->devices.items[i].cores, s->devices.items[i].id,
 			  s->devices.items[i].kind);

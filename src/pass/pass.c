@@ -11,6 +11,8 @@
  * runs that it has to stop. */
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,12 +21,15 @@
 #include <unistd.h>
 
 #include "plan.h"
+#include "pollux/advice.h"
 #include "pollux/clock.h"
 #include "pollux/file.h"
 #include "pollux/lock.h"
 #include "pollux/pass.h"
 #include "pollux/pass_files.h"
+#include "pollux/proc.h"
 #include "pollux/store_groups.h"
+#include "stages.h"
 
 struct pass {
 	const struct config *config;
@@ -54,14 +59,6 @@ static void decide_and_plan(struct pass *p)
 	p->plan = plan_make(&p->snapshot, p->decision);
 }
 
-/* A workload came with a job, or was measured for the first time: a fit takes too long under the
- * lock. */
-static bool must_fit_first(struct pass *p)
-{
-	p->must_fit = p->snapshot.workloads.needs_fit && !p->again;
-	return p->must_fit;
-}
-
 /* Takes the write lock, under which snapshot and plan are up to date. Without a plan, and without
  * the lock, the pass has to begin again. */
 static int begin_transaction(struct pass *p, struct err *err)
@@ -76,7 +73,10 @@ static int begin_transaction(struct pass *p, struct err *err)
 			return 0;
 		forget_plan(p);
 		rc = pass_read_again(&p->at, &p->snapshot, err);
-		if (rc == 0 && !must_fit_first(p)) {
+		/* A workload came with a job, or was measured for the first time: a fit takes too
+		 * long under the lock. */
+		p->must_fit = rc == 0 && p->snapshot.workloads.needs_fit && !p->again;
+		if (rc == 0 && !p->must_fit) {
 			decide_and_plan(p);
 			return 0;
 		}
@@ -85,28 +85,21 @@ static int begin_transaction(struct pass *p, struct err *err)
 	return rc;
 }
 
-/* Applies the plan. If nothing can be written, runs that nobody looks after still get a
- * supervisor. */
-static int apply_plan(struct pass *p, bool may_write, struct err *err)
-{
-	struct err ignored;
-
-	if (may_write && begin_transaction(p, err) == 0)
-		return p->plan ? plan_apply(p->plan, &p->at, err) : 0;
-	if (p->plan)
-		plan_look_after_runs(p->plan, &p->at, &ignored);
-	return -1;
-}
-
-static int read_decide_plan_apply_once(struct pass *p, bool may_write, struct err *err)
+static int read_decide_plan_apply(struct pass *p, bool may_write, struct err *err)
 {
 	struct err *first = may_write ? err : &(struct err){ 0 };
 	int rc = pass_read(&p->at, p->config, &p->snapshot, first);
 
 	if (rc == 0) {
 		decide_and_plan(p);
-		if (p->apply)
-			rc = apply_plan(p, may_write, first);
+		if (p->apply && (!may_write || begin_transaction(p, first))) {
+			rc = -1;
+			/* runs that nobody looks after get a supervisor all the same */
+			if (p->plan)
+				plan_look_after_runs(p->plan, &p->at, &(struct err){ 0 });
+		} else if (p->apply && p->plan) {
+			rc = plan_apply(p->plan, &p->at, first);
+		}
 		if (p->apply && rc == 0 && p->decision)
 			tell_others(&p->at, &p->snapshot, p->decision);
 		if (rc == 0 && p->plan) {
@@ -123,16 +116,6 @@ static int read_decide_plan_apply_once(struct pass *p, bool may_write, struct er
 	forget_plan(p);
 	snapshot_release(&p->snapshot);
 	return rc;
-}
-
-static int read_decide_plan_apply(struct pass *p, bool may_write, struct err *err)
-{
-	int rc = read_decide_plan_apply_once(p, may_write, err);
-
-	if (rc || !(p->snapshot.jobs_came || p->must_fit))
-		return rc;
-	p->again = true;
-	return read_decide_plan_apply_once(p, may_write, err);
 }
 
 static int run_with_store(struct pass *p, struct err *err)
@@ -153,7 +136,10 @@ static int run_with_store(struct pass *p, struct err *err)
 	if (rc == 0 && p->apply)
 		rc = store_split_groups(&p->store, err);
 	if (read_decide_plan_apply(p, rc == 0, err))
-		rc = -1;
+		return -1;
+	p->again = p->snapshot.jobs_came || p->must_fit;
+	if (p->again && read_decide_plan_apply(p, rc == 0, err))
+		return -1;
 	return rc;
 }
 
@@ -177,29 +163,68 @@ static int pass(const struct paths *paths, const struct config *config, enum pas
 	return rc;
 }
 
+/* --- a pass that lets no other one begin --- */
+
+/* Less than the minute between passes of cron: the next of them finds it. */
+#define LONG_S 55.0
+#define STOPPED_S 10.0	/* the same for a pass that was stopped by a signal */
+#define SECOND_LOOK_MS 300
+
+/* A holder that has not signed has just taken the lock, unless it is stopped. */
+static bool look(const struct paths *paths, struct lock_holder *h)
+{
+	if (lock_holder_find(paths->schedule_lock, h))
+		return clock_boot_s() - h->since_boot_s >= (h->is_stopped ? STOPPED_S : LONG_S);
+	return lock_holder_search(paths->schedule_lock, h) && h->is_stopped;
+}
+
+/* Looks twice: only the same holder that did nothing in between is in the way, for the sentence
+ * about this holder names a command that kills. */
+bool pass_find_hung(const struct paths *paths, struct lock_holder *holder)
+{
+	struct lock_holder first;
+	int64_t ticks;
+
+	if (!look(paths, &first))
+		return false;
+	ticks = proc_cpu_ticks((pid_t)first.pid);
+	poll(NULL, 0, SECOND_LOOK_MS);
+	return look(paths, holder) && holder->pid == first.pid &&
+	       (isnan(holder->since_boot_s) ? isnan(first.since_boot_s)
+					    : holder->since_boot_s - first.since_boot_s < 1e-6) &&
+	       holder->is_stopped == first.is_stopped &&
+	       proc_cpu_ticks((pid_t)holder->pid) == ticks;
+}
+
+void pass_describe_hung(const struct lock_holder *holder, struct text *t)
+{
+	long long pid = (long long)holder->pid;
+	double age_s = clock_boot_s() - holder->since_boot_s;	/* NaN: not known */
+
+	text_addf(t, "the pass of process %lld has been at work", pid);
+	if (age_s < LONG_S)
+		text_addf(t, " for %.0f s", age_s);
+	else if (age_s < 3600)
+		text_addf(t, " for %.0f min", age_s / 60);
+	else if (!isnan(age_s))
+		text_addf(t, " for %.1f h", age_s / 3600);
+	text_add(t, " and lets no other one begin: it ");
+	if (holder->is_stopped) {
+		text_add(t, "is stopped; ");
+		advice_add_continue(t, (pid_t)pid);
+		text_add(t, " continues it, '");
+	} else {
+		text_add(t, "may hang; '");
+	}
+	advice_add_kill(t, "KILL", (pid_t)pid);
+	text_add(t, "' ends it without harm");
+}
+
+/* --- turns --- */
+
 /* A process stops after this many passes in a row, even if more were requested. The request
  * stays on disk for the next process. */
 #define MOST_TURNS 100
-
-/* The time of the lock's file is that of the last pass. Where runs are on no cluster any more, the
- * store is no longer that of one machine. */
-static int say_when(const struct paths *paths, const struct config *config, int lock,
-		    struct pass_result *result, struct err *err)
-{
-	struct text moved = TEXT_INIT;
-	int rc = 0;
-
-	if (config->slurm) {
-		rc = pass_host_take(paths, lock, &moved, err);
-	} else {
-		unlink(paths->pass_host);
-		futimens(lock, NULL);
-	}
-	if (moved.length)
-		strings_add(&result->actions, moved.data);
-	text_release(&moved);
-	return rc;
-}
 
 /* The request for another pass is a file, made before the lock is tried. The process that has
  * the lock removes the file before it reads, and looks for a new one after it has let go of the
@@ -208,8 +233,9 @@ static int say_when(const struct paths *paths, const struct config *config, int 
 static int take_turn(const struct paths *paths, const struct config *config,
 		     struct pass_result *result, struct err *err)
 {
-	int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW;
+	int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, rc = 0;
 	int mark = file_open(paths->schedule_again, flags, 0600), lock;
+	struct text moved = TEXT_INIT;
 
 	if (mark >= 0)
 		close(mark);
@@ -217,12 +243,20 @@ static int take_turn(const struct paths *paths, const struct config *config,
 	if (lock < 0)
 		return lock;
 	if (unlink(paths->schedule_again) && errno != ENOENT) {
-		err_set(err, EX_CANTCREAT, "cannot remove '%s': %s", paths->schedule_again,
-			strerror(errno));
-		lock_drop(lock);
-		return -1;
+		rc = err_set(err, EX_CANTCREAT, "cannot remove '%s': %s", paths->schedule_again,
+			     strerror(errno));
+	} else if (config->slurm) {
+		rc = pass_host_take(paths, lock, &moved, err);
+	} else {
+		/* The time of the lock's file is that of the last pass. Where runs are on no
+		 * cluster any more, the store is no longer that of one machine. */
+		unlink(paths->pass_host);
+		futimens(lock, NULL);
 	}
-	if (say_when(paths, config, lock, result, err)) {
+	if (moved.length)
+		strings_add(&result->actions, moved.data);
+	text_release(&moved);
+	if (rc) {
 		lock_drop(lock);
 		return -1;
 	}
@@ -230,15 +264,8 @@ static int take_turn(const struct paths *paths, const struct config *config,
 	return lock;
 }
 
-static void end_turn(int lock)
-{
-	lock_holder_clear(lock);
-	lock_drop(lock);
-}
-
 /* A pass may hang in a disk or a directory of users. So that later passes can do their work, a pass
- * is ended after this time, which no pass needs. pass_hung.c names a process that the
- * kernel cannot end. */
+ * is ended after this time, which no pass needs. A process that the kernel cannot end is named. */
 #define LONGEST_S 600
 
 static void give_up(int signal_number)
@@ -251,29 +278,28 @@ static void give_up(int signal_number)
 	_exit(EX_TEMPFAIL);
 }
 
-static int bounded_pass(const struct paths *paths, const struct config *config,
-			struct pass_result *result, struct err *err)
-{
-	int rc;
-
-	signal(SIGALRM, give_up);
-	alarm(LONGEST_S);
-	rc = pass(paths, config, PASS_ACT, result, err);
-	alarm(0);
-	return rc;
-}
-
 static int take_turns(const struct paths *paths, const struct config *config,
 		      struct pass_result *result, struct err *err)
 {
 	int lock = take_turn(paths, config, result, err), rc = 0, turns = 0;
+	struct lock_holder holder;
 
 	result->busy = lock == LOCK_HELD;
-	if (result->busy && pass_refuse_hung(paths, err))
+	if (result->busy && pass_find_hung(paths, &holder)) {
+		struct text t = TEXT_INIT;
+
+		pass_describe_hung(&holder, &t);
+		err_set(err, EX_TEMPFAIL, "%s", t.data);
+		text_release(&t);
 		return -1;
+	}
 	while (rc == 0 && lock >= 0) {
-		rc = bounded_pass(paths, config, result, err);
-		end_turn(lock);
+		signal(SIGALRM, give_up);
+		alarm(LONGEST_S);
+		rc = pass(paths, config, PASS_ACT, result, err);
+		alarm(0);
+		lock_holder_clear(lock);
+		lock_drop(lock);
 		lock = LOCK_HELD;
 		if (rc == 0 && ++turns < MOST_TURNS && access(paths->schedule_again, F_OK) == 0)
 			lock = take_turn(paths, config, result, err);
@@ -281,27 +307,22 @@ static int take_turns(const struct paths *paths, const struct config *config,
 	return rc || lock != LOCK_HELD ? -1 : 0;
 }
 
-/* A pass that another command starts has its output in /dev/null. */
-static enum outage_reader reader(void)
-{
-	struct stat here, null;
-
-	if (isatty(STDERR_FILENO))
-		return OUTAGE_PERSON;
-	if (fstat(STDERR_FILENO, &here) || stat("/dev/null", &null))
-		return OUTAGE_NOBODY;
-	return S_ISCHR(here.st_mode) && here.st_rdev == null.st_rdev ? OUTAGE_NOBODY
-								     : OUTAGE_MAILBOX;
-}
-
-/* Says that a cluster's manager does not answer, and that it answers again, once each. */
+/* Says that a cluster's manager does not answer, and that it answers again, once each. A pass that
+ * another command starts has its output in /dev/null. */
 static void tell_outage(const struct paths *paths, bool failed, struct pass_result *result,
 			struct err *err)
 {
+	enum outage_reader reader = OUTAGE_MAILBOX;
+	struct stat here, null;
 	double lasted_s;
 
+	if (isatty(STDERR_FILENO))
+		reader = OUTAGE_PERSON;
+	else if (fstat(STDERR_FILENO, &here) || stat("/dev/null", &null) ||
+		 (S_ISCHR(here.st_mode) && here.st_rdev == null.st_rdev))
+		reader = OUTAGE_NOBODY;
 	if (failed)
-		outage_begins(paths, engine_for_new_runs()->outage, reader(), err);
+		outage_begins(paths, engine_for_new_runs()->outage, reader, err);
 	else if (!result->busy && outage_ends(paths, clock_wall_s(), &lasted_s))
 		strings_addf(&result->actions, "the cluster's manager answers again, after %.0f s",
 			     lasted_s);

@@ -3,11 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "binding.h"
-#include "job_plans.h"
-#include "kinds.h"
 #include "plan.h"
 #include "pollux/mem.h"
+#include "stages.h"
 
 /* --- plans --- */
 
@@ -48,26 +46,6 @@ void plan_free(struct plan *p)
 	free(p);
 }
 
-/* --- what was learnt --- */
-
-static void keep_what_was_learnt(const struct snapshot *s, struct plan *p)
-{
-	for (int i = 0; i < s->workloads.count; i++)
-		if (s->workloads.items[i].fitted)
-			plan_add(p, ACTION_KEEP_MODEL, 0, NULL, NULL)->workload =
-				&s->workloads.items[i];
-	for (int i = 0; i < s->runs.count; i++) {
-		const struct run *run = &s->runs.items[i];
-		int64_t bytes = device_memory_now(s, run);
-
-		if (run->state == RUN_RUNNING && bytes > run->device_memory_bytes)
-			plan_add(p, ACTION_KEEP_MEMORY, run->job_id, run, NULL)->bytes = bytes;
-	}
-	remark_on_gpus(s, p);
-	for (int i = 0; i < s->gone.count; i++)
-		plan_add(p, ACTION_FORGET_IGNORED, 0, NULL, NULL)->pid = s->gone.items[i].pid;
-}
-
 /* --- reasons --- */
 
 /* A wall-clock estimate that differs from the stored one by less than this is not written. */
@@ -98,9 +76,7 @@ static void resume_in_place(const struct snapshot *s, const struct passed_over *
 	now->configuration = run->configuration;
 	now->devices = xcalloc((size_t)n, sizeof(*now->devices));
 	for (int i = 0; i < n; i++)
-		for (int k = 0; k < s->devices.count; k++)
-			if (device_is_same(&s->devices.items[k], &run->devices[i]))
-				now->devices[i] = s->devices.items[k];
+		now->devices[i] = s->devices.items[snapshot_device(s, &run->devices[i])];
 	a->replicas = n;
 	a->sizes.configuration = run->configuration;
 }
@@ -129,106 +105,76 @@ static void tell_those_passed_over(const struct snapshot *s, const struct decisi
 
 /* --- candidates --- */
 
-static bool owns(const struct snapshot *s, const struct decision *d, int j,
-		 const struct device *wanted)
-{
-	for (int i = 0; i < s->devices.count; i++)
-		if (decision_gives(d, j, i) && device_is_same(&s->devices.items[i], wanted))
-			return true;
-	return false;
-}
-
 static bool keeps_its_devices(const struct snapshot *s, const struct decision *d, int j)
 {
 	const struct run *run = d->candidates[j].run;
 
 	if ((run ? run->configuration.replicas : 0) != d->choices[j].replicas)
 		return false;
-	for (int i = 0; run && i < run->configuration.replicas; i++)
-		if (!owns(s, d, j, &run->devices[i]))
+	for (int i = 0; run && i < run->configuration.replicas; i++) {
+		int device = snapshot_device(s, &run->devices[i]);
+
+		if (device < 0 || !decision_gives(d, j, device))
 			return false;
+	}
 	return true;
-}
-
-static int first_device(const struct snapshot *s, const struct decision *d, int j)
-{
-	int i = 0;
-
-	while (i < s->devices.count - 1 && !decision_gives(d, j, i))
-		i++;
-	return i;
-}
-
-/* A run that shares a GPU cannot be suspended: its memory would stay there. */
-static void share_device(const struct snapshot *s, const struct share_place *place, struct run *run)
-{
-	if (place->seat == 0)
-		return;
-	run->devices[0].seat = place->seat;
-	run->configuration.share = s->config->max_share;
-	if (run->devices[0].memory_bytes > 0)
-		run->suspension = SUSPENSION_CANNOT;
-}
-
-static void set_plan_hash(const struct candidate *c, struct run *run)
-{
-	const struct execution_plan *plan = c->plans
-		? execution_plans_find(&c->plans->declared, run->configuration.plan) : NULL;
-
-	if (plan)
-		memcpy(run->plan_hash, plan->hash, sizeof(run->plan_hash));
 }
 
 static struct run *make_run(const struct snapshot *s, const struct decision *d, int j)
 {
 	struct run *run = xcalloc(1, sizeof(*run));
+	const struct candidate *c = &d->candidates[j];
 	const struct sizes *sizes = &d->sizes[j];
+	const struct execution_plan *plan = c->plans
+		? execution_plans_find(&c->plans->declared, sizes->configuration.plan) : NULL;
 	int n = 0;
 
 	run_init(run);
-	run->job_id = d->candidates[j].job->id;
+	run->job_id = c->job->id;
 	run->configuration = sizes->configuration;
 	run->learning_rate_scale = sizes->learning_rate_scale;
 	run->assigned_time_s = s->now_wall_s;
 	run->assigned_boot_s = s->now_boot_s;
 	run->suspension = s->suspends ? SUSPENSION_NONE : SUSPENSION_CANNOT;
-	run->other_plan = has_other_plan(&d->candidates[j], run->configuration.plan);
-	set_plan_hash(&d->candidates[j], run);
+	run->other_plan = has_other_plan(c, run->configuration.plan);
+	if (plan)
+		memcpy(run->plan_hash, plan->hash, sizeof(run->plan_hash));
 	copy_cores(d, j, run->cores, sizeof(run->cores));
 	run->larger_kind = has_larger_kind(d, j, &s->devices.items[first_device(s, d, j)]);
 	run->devices = xcalloc((size_t)run->configuration.replicas, sizeof(*run->devices));
 	for (int i = 0; i < s->devices.count && n < run->configuration.replicas; i++)
 		if (decision_gives(d, j, i))
 			run->devices[n++] = s->devices.items[i];
-	share_device(s, &d->places[j], run);
+	if (d->places[j].seat == 0)
+		return run;
+	run->devices[0].seat = d->places[j].seat;
+	run->configuration.share = s->config->max_share;
+	/* A run that shares a GPU cannot be suspended: its memory would stay there. */
+	if (run->devices[0].memory_bytes > 0)
+		run->suspension = SUSPENSION_CANNOT;
 	return run;
-}
-
-static void start_job(const struct snapshot *s, const struct decision *d, int j, struct plan *p)
-{
-	const struct run *suspended = comes_back(d, j) ? d->candidates[j].suspended : NULL;
-	struct action *a = plan_add(p, suspended ? ACTION_RESUME : ACTION_START,
-				    d->candidates[j].job->id, suspended, d->choices[j].reason);
-
-	a->replicas = d->choices[j].replicas;
-	a->sizes = d->sizes[j];
-	a->new_run = make_run(s, d, j);
-	if (suspended)
-		a->new_run->id = suspended->id;
 }
 
 /* Stops this run of the job (NULL: there is none), and starts another one where it has devices. */
 static void relaunch(const struct snapshot *s, const struct decision *d, int j,
 		     const struct run *stopped, struct plan *p)
 {
-	const struct run *run = d->candidates[j].run;
+	const struct candidate *c = &d->candidates[j];
+	const struct run *back = comes_back(d, j) ? c->suspended : NULL;
 	const struct sched_choice *choice = &d->choices[j];
+	struct action *a;
 
 	if (stopped)
-		plan_add(p, ACTION_STOP, d->candidates[j].job->id, stopped, choice->reason)
-			->replicas = choice->replicas;
-	if (choice->replicas > 0 && !(run && run->state == RUN_ASSIGNED))
-		start_job(s, d, j, p);
+		plan_add(p, ACTION_STOP, c->job->id, stopped, choice->reason)->replicas =
+			choice->replicas;
+	if (choice->replicas == 0 || (c->run && c->run->state == RUN_ASSIGNED))
+		return;
+	a = plan_add(p, back ? ACTION_RESUME : ACTION_START, c->job->id, back, choice->reason);
+	a->replicas = choice->replicas;
+	a->sizes = d->sizes[j];
+	a->new_run = make_run(s, d, j);
+	if (back)
+		a->new_run->id = back->id;
 }
 
 /* A run that still waits for its devices is only called off. Its successor comes with the next
@@ -259,54 +205,31 @@ static void move_job(const struct snapshot *s, const struct decision *d, int j, 
 #define WORTHWHILE_LARGER 1.10
 #define EARLY_WINDOWS 2
 
-static double least_gain(int n_windows)
-{
-	if (n_windows < EARLY_WINDOWS)
-		return HUGE_VAL;
-	return n_windows < POOL_WINDOWS ? WORTHWHILE_EARLY : WORTHWHILE;
-}
-
-/* True if the gain remains at the end of the noise scale's interval that is against the change:
- * estimates of the noise scale waver, and would move the batch size to and fro. */
-static bool is_sure(const struct candidate *c, const struct sizes *sizes)
-{
-	const struct run *run = c->run;
-	struct goodput_model g = c->model.goodput;
-	int64_t batch = configuration_batch_size(&sizes->configuration);
-	int64_t present = configuration_batch_size(&run->configuration);
-	double gain = 1;
-
-	if (isnan(sizes->noise.interval.low) || batch == present)
-		return true;
-	g.noise_scale = batch < present ? sizes->noise.interval.high : sizes->noise.interval.low;
-	if (batch > present)
-		gain = WORTHWHILE_LARGER;
-	return goodput_choice_of(&g, sizes->configuration).goodput >
-	       gain * goodput_choice_of(&g, run->configuration).goodput;
-}
-
+/* True if another batch on the same devices is worth a change. The gain has to remain at the end of
+ * the noise scale's interval that is against the change: estimates of the noise scale waver, and
+ * would move the batch size to and fro. */
 static bool could_do_better(const struct snapshot *s, const struct decision *d, int j)
 {
 	const struct candidate *c = &d->candidates[j];
 	const struct goodput_table *table = own_table(c);
 	const struct sizes *sizes = &d->sizes[j];
 	const struct run *run = c->run;
+	struct goodput_model g = c->model.goodput;
+	int r = run->configuration.replicas, n_windows = s->windows[run - s->runs.items];
+	int64_t batch = configuration_batch_size(&sizes->configuration);
+	int64_t present = configuration_batch_size(&run->configuration);
 
-	return run->wanted_version == run->config_version && table &&
-	       run->configuration.replicas <= most_devices(d) &&
-	       table->goodput[run->configuration.replicas] > 0 &&
-	       sizes->goodput >
-		       least_gain(s->windows[run - s->runs.items]) * sizes->goodput_now &&
-	       is_sure(c, sizes);
-}
-
-static void change_run(const struct decision *d, int j, struct plan *p)
-{
-	const struct run *run = d->candidates[j].run;
-	struct action *a = plan_add(p, ACTION_CHANGE, run->job_id, run, NULL);
-
-	a->replicas = run->configuration.replicas;
-	a->sizes = d->sizes[j];
+	if (run->wanted_version != run->config_version || !table || r > most_devices(d) ||
+	    !(table->goodput[r] > 0) || n_windows < EARLY_WINDOWS ||
+	    !(sizes->goodput > sizes->goodput_now *
+	      (n_windows < POOL_WINDOWS ? WORTHWHILE_EARLY : WORTHWHILE)))
+		return false;
+	if (isnan(sizes->noise.interval.low) || batch == present)
+		return true;
+	g.noise_scale = batch < present ? sizes->noise.interval.high : sizes->noise.interval.low;
+	return goodput_choice_of(&g, sizes->configuration).goodput >
+	       (batch > present ? WORTHWHILE_LARGER : 1) *
+	       goodput_choice_of(&g, run->configuration).goodput;
 }
 
 /* Changes the configuration on the devices that the job has: at once where the program takes
@@ -322,9 +245,14 @@ static void reconfigure(const struct snapshot *s, const struct decision *d, int 
 	shrinks = s->policy->models_goodput && must_shrink(&d->candidates[j], &d->sizes[j]);
 	if (takes_configurations(s, run) && !d->candidates[j].job->declared.passes_steps &&
 	    !strcmp(run->configuration.plan, d->sizes[j].configuration.plan)) {
-		if (could_do_better(s, d, j) ||
-		    (shrinks && run->wanted_version == run->config_version))
-			change_run(d, j, p);
+		struct action *a;
+
+		if (!could_do_better(s, d, j) &&
+		    !(shrinks && run->wanted_version == run->config_version))
+			return;
+		a = plan_add(p, ACTION_CHANGE, run->job_id, run, NULL);
+		a->replicas = run->configuration.replicas;
+		a->sizes = d->sizes[j];
 	} else if ((d->choices[j].reconfigure || shrinks) &&
 		   d->candidates[j].relaunchable && isfinite(run->first_step_s)) {
 		relaunch(s, d, j, run, p);
@@ -348,19 +276,6 @@ static void follow_choice(const struct snapshot *s, const struct decision *d, in
 		    s->now_wall_s + choice->next_start_s - s->now_boot_s);
 }
 
-/* --- runs that nobody looks after --- */
-
-static void look_after_runs(const struct snapshot *s, struct plan *p)
-{
-	for (int i = 0; i < s->runs.count; i++) {
-		const struct run *run = &s->runs.items[i];
-
-		if (s->answers[i] == ENGINE_UNATTENDED)
-			plan_add(p, run->state == RUN_ASSIGNED ? ACTION_LAUNCH : ACTION_ADOPT,
-				 run->job_id, run, NULL);
-	}
-}
-
 /* --- a run that waits for a device beside a free one --- */
 
 /* A run that stops in good time has left its devices by then. */
@@ -373,50 +288,38 @@ static int who_holds(const struct snapshot *s, const struct run *but, const stru
 	for (int r = 0; r < s->runs.count; r++) {
 		const struct run *run = &s->runs.items[r];
 
-		for (int i = 0; run != but && i < run_held(run); i++)
-			if (device_is_same(&run->devices[i], device))
-				return run->state == RUN_STOPPING ? HELD_WHILE_STOPPING : HELD;
+		if (run != but && run_holds(run, device))
+			return run->state == RUN_STOPPING ? HELD_WHILE_STOPPING : HELD;
 	}
 	return HELD_BY_NONE;
 }
 
-/* True if the run waits for devices of this machine that stopping runs keep, and as many of the
- * same kind have become free. */
-static bool waits_beside_free(const struct snapshot *s, const struct run *run)
-{
-	int kept = 0, n_free = 0;
-
-	if (run->state != RUN_ASSIGNED || run->stop_reason != STOP_NONE || run_held(run) == 0 ||
-	    run->devices[0].node[0] || s->now_boot_s - run->assigned_boot_s <= LEAVES_WITHIN_S)
-		return false;
-	for (int i = 0; i < run_held(run); i++)
-		kept += who_holds(s, run, &run->devices[i]) == HELD_WHILE_STOPPING;
-	for (int d = 0; kept > 0 && d < s->devices.count; d++) {
-		const struct device *device = &s->devices.items[d];
-
-		n_free += device->usable && !device->node[0] &&
-			  !strcmp(device->kind, run->devices[0].kind) &&
-			  who_holds(s, NULL, device) == HELD_BY_NONE;
-	}
-	return kept > 0 && n_free >= kept;
-}
-
-static bool has_action(const struct plan *p, int64_t job_id)
-{
-	for (int i = 0; i < p->count; i++)
-		if (p->items[i].job_id == job_id)
-			return true;
-	return false;
-}
-
-/* A stop may take as long as the grace of its job. The next pass places the job anew. One run in a
- * pass: the devices that are free for it are not for another one. */
+/* Calls off a run that waits for devices of this machine that stopping runs keep, while as many of
+ * the same kind have become free: a stop may take as long as the grace of its job. The next pass
+ * places the job anew. One run in a pass: the devices that are free for it are not for another. */
 static void call_off_one_beside_free(const struct snapshot *s, struct plan *p)
 {
 	for (int r = 0; r < s->runs.count; r++) {
 		const struct run *run = &s->runs.items[r];
+		int kept = 0, n_free = 0;
+		bool has_action = false;
 
-		if (has_action(p, run->job_id) || !waits_beside_free(s, run))
+		for (int i = 0; i < p->count; i++)
+			has_action |= p->items[i].job_id == run->job_id;
+		if (has_action || run->state != RUN_ASSIGNED || run->stop_reason != STOP_NONE ||
+		    run_held(run) == 0 || run->devices[0].node[0] ||
+		    s->now_boot_s - run->assigned_boot_s <= LEAVES_WITHIN_S)
+			continue;
+		for (int i = 0; i < run_held(run); i++)
+			kept += who_holds(s, run, &run->devices[i]) == HELD_WHILE_STOPPING;
+		for (int d = 0; kept > 0 && d < s->devices.count; d++) {
+			const struct device *device = &s->devices.items[d];
+
+			n_free += device->usable && !device->node[0] &&
+				  !strcmp(device->kind, run->devices[0].kind) &&
+				  who_holds(s, NULL, device) == HELD_BY_NONE;
+		}
+		if (kept == 0 || n_free < kept)
 			continue;
 		plan_add(p, ACTION_STOP, run->job_id, run, "another device is free")->replicas =
 			run_held(run);
@@ -434,13 +337,32 @@ struct plan *plan_make(const struct snapshot *s, const struct decision *d)
 	outlook_describe_devices(s, d, &p->devices);
 	p->now_boot_s = s->now_boot_s;
 	p->now_wall_s = s->now_wall_s;
-	keep_what_was_learnt(s, p);
+	for (int i = 0; i < s->workloads.count; i++)
+		if (s->workloads.items[i].fitted)
+			plan_add(p, ACTION_KEEP_MODEL, 0, NULL, NULL)->workload =
+				&s->workloads.items[i];
+	for (int i = 0; i < s->runs.count; i++) {
+		const struct run *run = &s->runs.items[i];
+		int64_t bytes = device_memory_now(s, run);
+
+		if (run->state == RUN_RUNNING && bytes > run->device_memory_bytes)
+			plan_add(p, ACTION_KEEP_MEMORY, run->job_id, run, NULL)->bytes = bytes;
+	}
+	remark_on_gpus(s, p);
+	for (int i = 0; i < s->gone.count; i++)
+		plan_add(p, ACTION_FORGET_IGNORED, 0, NULL, NULL)->pid = s->gone.items[i].pid;
 	tell_those_passed_over(s, d, p);
 	for (int j = 0; j < d->n; j++)
 		follow_choice(s, d, j, p);
 	plan_bindings(d, p);
 	call_off_deserted(s, p);
 	call_off_one_beside_free(s, p);
-	look_after_runs(s, p);
+	for (int i = 0; i < s->runs.count; i++) {
+		const struct run *run = &s->runs.items[i];
+
+		if (s->answers[i] == ENGINE_UNATTENDED)
+			plan_add(p, run->state == RUN_ASSIGNED ? ACTION_LAUNCH : ACTION_ADOPT,
+				 run->job_id, run, NULL);
+	}
 	return p;
 }

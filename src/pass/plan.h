@@ -5,7 +5,7 @@
  *	if (plan_apply(plan, &at, err)) ...
  *	plan_free(plan);
  *
- * A plan holds all that applying it takes, in facts; plan_print.c puts them into words. */
+ * A plan holds all that applying it takes, in facts; plan_print() puts them into words. */
 #ifndef POLLUX_PLAN_H
 #define POLLUX_PLAN_H
 
@@ -71,10 +71,12 @@ struct plan {
 	double next_s;			/* see struct pass_result */
 };
 
+/* binding.c: the actions for runs that go on and are bound otherwise now. */
+void plan_bindings(const struct decision *d, struct plan *p);
 /* gpu_remarks.c: runs on GPUs that are not theirs, on none, or that take a card as JAX does. */
 void remark_on_gpus(const struct snapshot *s, struct plan *p);
 
-/* tiers_words.c: what is to be written of the candidate's wait for a better tier. */
+/* tiers.c: what is to be written of the candidate's wait for a better tier. */
 void keep_tier_wait(const struct snapshot *s, const struct decision *d, int j, struct plan *p);
 
 /* The job cannot start for another reason: it does not wait for a tier. */
@@ -91,12 +93,11 @@ void plan_free(struct plan *p);
 /* interactive.c: calls off the runs that no 'pollux run' is going to begin. */
 void call_off_deserted(const struct snapshot *s, struct plan *p);
 
-/* plan_print.c: the actions that a person is told of, a line each. */
+/* apply.c: the actions that a person is told of, a line each. */
 void plan_print(const struct plan *p, struct strings *lines);
 /* What the job's history says of a start, a stop or a change. */
 void action_describe(const struct action *a, struct text *out);
-
-/* apply.c. The caller has begun a transaction: writes all into it, commits, and only then calls
+/* The caller has begun a transaction: writes all into it, commits, and only then calls
  * the engines. What a crash leaves undone after the commit the next pass finds. */
 int plan_apply(struct plan *p, const struct engine_context *at, struct err *err);
 /* Does only what needs no transaction: starts supervisors for runs that have none. */

@@ -1,15 +1,11 @@
-/* plan_choice.c - the plan in which a candidate is to run on its devices, and why in no other: see
- * job_plans.h. */
+/* plan_choice.c - the execution plan in which a candidate is to run on its devices, why in no
+ * other, and the host's memory that plans take. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "job_plans.h"
-
-/* The bit of the kind that the candidate is to have. */
-static unsigned kind_bit(const struct decision *d, const struct candidate *c)
-{
-	return 1U << d->choices[c - d->candidates].kind;
-}
+#include "pollux/mem.h"
+#include "stages.h"
 
 int plan_to_try(const struct job_plans *p, unsigned kind)
 {
@@ -81,60 +77,37 @@ int plan_least(const struct candidate *c, const struct sched_job *job, int decla
 
 void divide_by_plan(const struct candidate *c, struct goodput_table *t, int n_devices)
 {
-	for (int r = 1; c->plans && c->plans->trial >= 0 && r <= n_devices; r++)
-		if (!divides(c->plans, c->plans->trial, r))
+	for (int r = 1; r <= n_devices; r++)
+		if (!plan_suits(c, r))
 			t->goodput[r] = (double)NAN;
 }
 
 /* --- the choice --- */
 
-/* The best plan on the kind that the candidate is to have, or the leaner one that is to leave
- * memory of the host; -1: none is known to fit. */
-static int best_plan(const struct decision *d, const struct candidate *c,
-		     struct throughput_place place)
-{
-	const struct sched_choice *choice = &d->choices[c - d->candidates];
-
-	if (place.replicas > d->n_usable)
-		return -1;
-	if (choice->way > 0)
-		return c->on_kind[choice->kind].ways[choice->way].plan[place.replicas];
-	return best_plan_at(c, choice->kind, place);
-}
-
-static struct throughput_place place_of(int replicas, enum configuration_tier tier)
-{
-	struct throughput_place place = throughput_place_on(1, replicas);
-
-	place.tier = tier;
-	return place;
-}
-
-/* True if the run would go on on as many devices of its kind. */
-static bool keeps_devices(const struct decision *d, const struct candidate *c,
-			  const struct run *run, int replicas)
-{
-	return run->configuration.replicas == replicas &&
-	       kind_named(d, run->devices[0].kind) == d->choices[c - d->candidates].kind;
-}
-
 int choose_plan(const struct decision *d, const struct candidate *c, int replicas,
 		enum configuration_tier tier)
 {
+	const struct sched_choice *choice = &d->choices[c - d->candidates];
+	struct throughput_place place = { 1, replicas, tier };
 	const struct job_plans *p = c->plans;
 	const struct run *run = run_of(c);
-	int own = p && run ? job_plan_index(p, run->configuration.plan) : -1;
+	int own = p && run ? job_plan_index(p, run->configuration.plan) : -1, best = -1;
+	unsigned kind = 1U << choice->kind;
 
 	if (!p)
 		return -1;
-	/* another plan costs a relaunch: the policy weighs that */
-	if (own >= 0 && p->views[own].allowed && keeps_devices(d, c, run, replicas) &&
-	    !d->choices[c - d->candidates].reconfigure)
+	/* on as many devices of its kind, another plan costs a relaunch: the policy weighs that */
+	if (own >= 0 && p->views[own].allowed && !choice->reconfigure &&
+	    run->configuration.replicas == replicas &&
+	    kind_named(d, run->devices[0].kind) == choice->kind)
 		return own;
-	if (p->trial >= 0 && !(p->views[p->trial].ran_out_on & kind_bit(d, c)))
+	if (p->trial >= 0 && !(p->views[p->trial].ran_out_on & kind))
 		return plan_for(p, p->trial, replicas);
-	own = p->trial < 0 ? best_plan(d, c, place_of(replicas, tier)) : -1;
-	return own >= 0 ? own : plan_for(p, plan_to_try(p, kind_bit(d, c)), replicas);
+	/* the best plan there, or the leaner one that is to leave memory of the host */
+	if (p->trial < 0 && replicas <= d->n_usable)
+		best = choice->way > 0 ? c->on_kind[choice->kind].ways[choice->way].plan[replicas]
+			: best_plan_at(c, choice->kind, place);
+	return best >= 0 ? best : plan_for(p, plan_to_try(p, kind), replicas);
 }
 
 /* --- in words --- */
@@ -144,8 +117,9 @@ static bool add_memory(const struct decision *d, const struct candidate *c, int 
 		       struct text *why)
 {
 	const struct plan_view *v = &c->plans->views[plan];
-	const struct job_model *there = plan_model_there(d, c, plan);
-	bool ran_out = v->ran_out || (v->ran_out_on & kind_bit(d, c));
+	int kind = d->choices[c - d->candidates].kind;
+	const struct job_model *there = &v->on_kind[kind].model;
+	bool ran_out = v->ran_out || (v->ran_out_on >> kind & 1);
 	struct text needs = TEXT_INIT;
 
 	if ((ran_out || v->on_kind[c->home].table) &&
@@ -167,7 +141,6 @@ static void add_comparison(const struct decision *d, const struct candidate *c, 
 			   int other, struct throughput_place place, struct text *why)
 {
 	const struct job_plans *p = c->plans;
-	const struct goodput_table *b = plan_table_there(d, c, other);
 	int replicas = place.replicas, kind = d->choices[c - d->candidates].kind;
 	double x = plan_goodput_at(p, chosen, kind, place);
 	double y = plan_goodput_at(p, other, kind, place);
@@ -185,34 +158,194 @@ static void add_comparison(const struct decision *d, const struct candidate *c, 
 		if (y > x && d->choices[c - d->candidates].way > 0)
 			text_add(why, ", but the host's memory is short");
 	} else {
-		text_add(why, b ? "does not fit" : "was not measured");
+		text_add(why, p->views[other].on_kind[kind].table ? "does not fit"
+								  : "was not measured");
 	}
-}
-
-static void explain_plan(const struct decision *d, const struct candidate *c,
-			 struct sched_choice *choice)
-{
-	enum configuration_tier tier = d->sizes[c - d->candidates].configuration.tier;
-	int replicas = choice->replicas, chosen = choose_plan(d, c, replicas, tier);
-	struct text why = TEXT_INIT, all = TEXT_INIT;
-
-	for (int i = 0; i < c->plans->declared.count; i++)
-		if (i != chosen)
-			add_comparison(d, c, chosen, i,
-				       place_of(replicas <= d->n_usable ? replicas : 0, tier),
-				       &why);
-	text_addf(&all, "plan %s", plan_at(c->plans, chosen)->name);
-	if (why.length)
-		text_addf(&all, " (%s)", why.data);
-	put_reason_first(choice->reason, all.data);
-	text_release(&why);
-	text_release(&all);
 }
 
 void explain_plans(const struct snapshot *s, struct decision *d)
 {
 	(void)s;
-	for (int j = 0; j < d->n; j++)
-		if (d->candidates[j].plans && d->choices[j].replicas > 0)
-			explain_plan(d, &d->candidates[j], &d->choices[j]);
+	for (int j = 0; j < d->n; j++) {
+		const struct candidate *c = &d->candidates[j];
+		int replicas = d->choices[j].replicas, chosen;
+		struct throughput_place place = {
+			1, replicas <= d->n_usable ? replicas : 0, d->sizes[j].configuration.tier,
+		};
+		struct text why = TEXT_INIT, all = TEXT_INIT;
+
+		if (!c->plans || replicas == 0)
+			continue;
+		chosen = choose_plan(d, c, replicas, place.tier);
+		for (int i = 0; i < c->plans->declared.count; i++)
+			if (i != chosen)
+				add_comparison(d, c, chosen, i, place, &why);
+		text_addf(&all, "plan %s", plan_at(c->plans, chosen)->name);
+		if (why.length)
+			text_addf(&all, " (%s)", why.data);
+		put_reason_first(d->choices[j].reason, all.data);
+		text_release(&why);
+		text_release(&all);
+	}
+}
+
+/* --- the host's memory --- */
+
+/* A candidate on one kind of device; -1: on whichever. */
+struct place {
+	const struct snapshot *s;
+	const struct decision *d;
+	const struct candidate *c;
+	int kind;
+};
+
+static double measured_need(const struct workload *w, int workers)
+{
+	return w ? memory_host_need(w->k.host_peaks, w->k.n_host_peaks, workers) : 0;
+}
+
+/* What a plan takes on r devices: as measured on the kind, or on another. Where
+ * nothing was measured by numbers of devices: what runs of the job's last plan took. 0: not
+ * known. */
+static double need_of(const struct place *p, int plan, int r)
+{
+	const struct candidate *c = p->c;
+	const struct plan_view *v = &c->plans->views[plan];
+	int last = plan_index(c, c->job->progress.plan);
+	int workers = r / plan_at(c->plans, plan)->width;
+	double bytes = 0;
+
+	if (p->kind >= 0 && p->d->kinds[p->kind].name)
+		bytes = measured_need(workloads_find(&p->s->workloads, v->workload,
+						     p->d->kinds[p->kind].name), workers);
+	if (!(bytes > 0))
+		bytes = measured_need(v->known, workers);
+	if (!(bytes > 0) && plan == (last < 0 ? 0 : last))
+		bytes = (double)p->s->host_needs[c->job - p->s->jobs.items];
+	return bytes;
+}
+
+/* A run in its present plan on r devices of its kind goes on there; a suspended one, too. */
+static bool is_own(const struct place *p, int r)
+{
+	const struct run *run = run_of(p->c);
+
+	return run && run->configuration.replicas == r &&
+	       kind_named(p->d, run->devices[0].kind) == p->kind;
+}
+
+struct option {
+	int plan;
+	double goodput, bytes;
+};
+
+/* The leaner plans on r devices, of a job without a guarantee, in the order of their goodput, each
+ * with less memory than the one before. */
+static int find_lean(const struct place *p, int r, const struct option *best, struct option *lean)
+{
+	const struct option *above = best;
+	int n = 0;
+
+	for (; n < SCHED_WAYS - 1; n++) {
+		struct option *next = &lean[n];
+
+		*next = (struct option){ .plan = -1 };
+		for (int i = 0; i < p->c->plans->declared.count; i++) {
+			const struct goodput_table *t =
+				p->c->plans->views[i].on_kind[p->kind].table;
+			double bytes = need_of(p, i, r);
+
+			if (t && t->goodput[r] > next->goodput && bytes > 0 && bytes < above->bytes)
+				*next = (struct option){ i, t->goodput[r], bytes };
+		}
+		if (next->plan < 0)
+			break;
+		above = next;
+	}
+	return n;
+}
+
+static void set_ways(const struct snapshot *s, struct decision *d, int j, int kind)
+{
+	struct candidate *c = &d->candidates[j];
+	struct place p = { s, d, c, kind };
+	struct sched_job *job = &d->sched_jobs[j];
+	struct kind_view *v = &c->on_kind[kind];
+
+	if (!v->table || !job->offers[kind].goodput[0])
+		return;
+	for (int way = 0; way < SCHED_WAYS; way++) {
+		size_t n = (size_t)job->offers[kind].n + 1;
+
+		v->ways[way].host_bytes = xcalloc(n, sizeof(double));
+		job->offers[kind].host_bytes[way] = v->ways[way].host_bytes;
+		if (way == 0)
+			continue;
+		v->ways[way].plan = xcalloc(n, sizeof(int));
+		v->ways[way].goodput = xcalloc(n, sizeof(double));
+		job->offers[kind].goodput[way] = v->ways[way].goodput;
+	}
+	for (int r = 1; r <= job->offers[kind].n; r++) {
+		struct option lean[SCHED_WAYS - 1], now = {
+			.plan = job_plan_index(c->plans, v->table->best[r].configuration.plan),
+			.goodput = offers_at(job, kind, 0, r).goodput,
+		};
+		int n_lean;
+
+		if (!(now.goodput > 0) || now.plan < 0)
+			continue;
+		if (c->suspended && is_own(&p, r))
+			now.plan = plan_index(c, c->suspended->configuration.plan);
+		now.bytes = need_of(&p, now.plan < 0 ? 0 : now.plan, r);
+		v->ways[0].host_bytes[r] = now.bytes;
+		n_lean = c->guarantee || is_own(&p, r) ? 0 : find_lean(&p, r, &now, lean);
+		for (int i = 0; i < n_lean; i++) {
+			v->ways[i + 1].goodput[r] = lean[i].goodput;
+			v->ways[i + 1].host_bytes[r] = lean[i].bytes;
+			v->ways[i + 1].plan[r] = lean[i].plan;
+		}
+	}
+}
+
+void weigh_plan_memory(const struct snapshot *s, struct decision *d)
+{
+	for (int j = 0; s->host_needs && j < d->n; j++) {
+		const struct candidate *c = &d->candidates[j];
+		const struct run *run = c->run;
+		struct place p = { s, d, c, -1 };
+		int plan, r = run ? run->configuration.replicas : c->job->declared.min_replicas;
+
+		if (!c->plans)
+			continue;
+		/* what its run has, or what it would have on the fewest devices */
+		plan = run ? plan_index(c, run->configuration.plan) : c->plans->trial;
+		if (run && plan >= 0)
+			p.kind = kind_named(d, run->devices[0].kind);
+		d->sched_jobs[j].memory_bytes =
+			fmax(run ? (double)run->peak_memory_bytes : 0,
+			     plan < 0 ? (double)s->host_needs[c->job - s->jobs.items]
+				      : need_of(&p, plan, r));
+		for (int k = 0; c->plans->trial < 0 && k < d->n_kinds; k++)
+			set_ways(s, d, j, k);
+	}
+}
+
+bool plan_ways_lower(struct decision *d, int j, int kind, struct throughput_place place)
+{
+	const struct candidate *c = &d->candidates[j];
+	int r = place.replicas;
+	bool lower = false;
+
+	for (int way = 1; c->plans && way < SCHED_WAYS; way++) {
+		double now = offers_at(&d->sched_jobs[j], kind, way, r).goodput, there;
+
+		if (!(now > 0))
+			continue;
+		there = plan_goodput_at(c->plans, c->on_kind[kind].ways[way].plan[r], kind, place);
+		if (there < now) {
+			c->on_kind[kind].ways[way].goodput[r] = there;
+			lower = true;
+		}
+	}
+	return lower;
 }

@@ -21,6 +21,7 @@
 #define JOBS_AT_ONCE 100	/* jobs removed in one transaction, for which other writers wait */
 #define BLOCK_BYTES 512.0	/* unit of st_blocks */
 #define DAY_S 86400.0
+#define HOUR_S 3600.0
 
 /* --- how much there is --- */
 
@@ -43,7 +44,9 @@ static double bytes_of(char *path)
 	return tree_bytes;
 }
 
-static bool measure_job(const struct paths *paths, const struct prune_order *o, struct pruned *p)
+/* Adds up what would go of the job. False: nothing. */
+static bool add_job(const struct paths *paths, const struct prune_order *o, struct pruned *p,
+		    struct prune_result *r)
 {
 	if (o->logs)
 		p->log_bytes = bytes_of(paths_log(paths, p->job.id));
@@ -51,17 +54,16 @@ static bool measure_job(const struct paths *paths, const struct prune_order *o, 
 		p->checkpoint_bytes = bytes_of(paths_checkpoints(paths, p->job.id));
 	p->record = o->records && !p->job.model_rests;
 	p->snapshot = o->checkpoints && p->job.has_snapshot;
+	r->snapshots += o->dry_run && p->snapshot;
+	r->bytes += p->log_bytes + p->checkpoint_bytes;
+	r->records += p->record;
+	r->records_kept += o->records && p->job.model_rests;
 	return p->log_bytes > 0 || p->checkpoint_bytes > 0 || p->record || p->snapshot;
 }
 
 /* --- removing --- */
 
 #define DOOMED ".pruned"	/* the end of the name of a directory that is being removed */
-
-static char *doomed(const struct paths *paths, int64_t id)
-{
-	return xasprintf("%s/checkpoints/%lld" DOOMED, paths->dir, (long long)id);
-}
 
 static void remove_file(char *path)
 {
@@ -74,7 +76,8 @@ static void remove_file(char *path)
 static int remove_one(struct store *s, const struct paths *paths, const struct prune_order *o,
 		      struct pruned *p, struct err *err)
 {
-	char *from = paths_checkpoints(paths, p->job.id), *to = doomed(paths, p->job.id);
+	char *from = paths_checkpoints(paths, p->job.id);
+	char *to = xasprintf("%s/checkpoints/%lld" DOOMED, paths->dir, (long long)p->job.id);
 	bool still = false;
 	int rc = store_job_is_prunable(s, p->job.id, &still, err);
 
@@ -97,18 +100,9 @@ static int remove_one(struct store *s, const struct paths *paths, const struct p
 	return rc;
 }
 
-static void remove_doomed(const struct paths *paths, const struct pruned *items, int n)
-{
-	for (int i = 0; i < n; i++) {
-		char *path = doomed(paths, items[i].job.id);
-
-		remove_tree(path);
-		free(path);
-	}
-}
-
-/* Removes what prunes that were killed left, whether or not the store still knows the jobs. */
-static void remove_left_over(const struct paths *paths)
+/* Removes what is doomed, also what prunes that were killed left, whether or not the store still
+ * knows the jobs. */
+static void remove_doomed(const struct paths *paths)
 {
 	char *checkpoints = xasprintf("%s/checkpoints", paths->dir);
 	DIR *dir = opendir(checkpoints);
@@ -132,18 +126,17 @@ static void remove_left_over(const struct paths *paths)
 static int remove_some(struct store *s, const struct paths *paths, const struct prune_order *o,
 		       struct pruned *items, int n, struct err *err)
 {
-	int rc;
+	int rc = 0;
 
 	if (store_begin(s, err))
 		return -1;
-	rc = 0;
 	for (int i = 0; i < n && rc == 0; i++)
 		rc = remove_one(s, paths, o, &items[i], err);
 	if (rc)
 		store_rollback(s);
 	else
 		rc = store_commit(s, err);
-	remove_doomed(paths, items, n);
+	remove_doomed(paths);
 	return rc;
 }
 
@@ -174,24 +167,7 @@ static void remove_unneeded(const char *dir, void *arg)
 	}
 }
 
-static void remove_snapshots(struct store *s, const struct paths *paths, double now_s,
-			     struct prune_result *r)
-{
-	struct snapshots all = { s, r };
-
-	snapshots_each(paths, remove_unneeded, &all);
-	code_forget_old(paths->dir, now_s);
-}
-
 /* --- all --- */
-
-static void add_up(const struct prune_order *o, const struct pruned *p, struct prune_result *r)
-{
-	r->snapshots += o->dry_run && p->snapshot;
-	r->bytes += p->log_bytes + p->checkpoint_bytes;
-	r->records += p->record;
-	r->records_kept += o->records && p->job.model_rests;
-}
 
 int prune(struct store *s, const struct paths *paths, const struct prune_order *order,
 	  double now_s, struct prune_result *result, struct err *err)
@@ -209,23 +185,26 @@ int prune(struct store *s, const struct paths *paths, const struct prune_order *
 
 		*p = (struct pruned){ .job = list.items[i] };
 		list.items[i].name = NULL;
-		if (measure_job(paths, order, p))
+		if (add_job(paths, order, p, result))
 			result->count++;
 		else
 			free(p->job.name);
-		add_up(order, p, result);
 	}
 	prunable_list_release(&list);
 	if (!order->dry_run)
-		remove_left_over(paths);
+		remove_doomed(paths);
 	for (int i = 0; !order->dry_run && i < result->count && rc == 0; i += JOBS_AT_ONCE) {
 		int n = result->count - i;
 
 		rc = remove_some(s, paths, order, result->items + i,
 				 n < JOBS_AT_ONCE ? n : JOBS_AT_ONCE, err);
 	}
-	if (!order->dry_run && rc == 0)
-		remove_snapshots(s, paths, now_s, result);
+	if (!order->dry_run && rc == 0) {
+		struct snapshots all = { s, result };
+
+		snapshots_each(paths, remove_unneeded, &all);
+		code_forget_old(paths->dir, now_s);
+	}
 	return rc;
 }
 
@@ -238,17 +217,29 @@ void prune_result_release(struct prune_result *r)
 	*r = (struct prune_result){ 0 };
 }
 
-/* *yes: the last prune was a day ago or more, or the clock was set back by so much. */
-static int is_time(struct store *s, double now_s, bool *yes, struct err *err)
+/* --- from time to time --- */
+
+/* The time since the one in the setting; a clock that was set back does not stop what is due:
+ * infinite where there is none. */
+static int time_since(struct store *s, const char *setting, double now_s, double *since_s,
+		      struct err *err)
 {
-	double last_s = NAN;
+	double last_s;
 	char *last;
 
-	if (store_setting_get(s, "pruned_time_s", &last, err))
+	if (store_setting_get(s, setting, &last, err))
 		return -1;
-	*yes = !last || number_parse(last, &last_s) || !(fabs(now_s - last_s) < DAY_S);
+	*since_s = !last || number_parse(last, &last_s) ? HUGE_VAL : fabs(now_s - last_s);
 	free(last);
 	return 0;
+}
+
+static int set_time(struct store *s, const char *setting, double now_s, struct err *err)
+{
+	char now[32];
+
+	snprintf(now, sizeof(now), "%lld", (long long)now_s);
+	return store_setting_set(s, setting, now, err);
 }
 
 int prune_daily(struct store *s, const struct paths *paths, double after_s, double now_s,
@@ -257,45 +248,33 @@ int prune_daily(struct store *s, const struct paths *paths, double after_s, doub
 	struct prune_order order = {
 		.older_than_s = after_s, .logs = true, .checkpoints = true, .records = true,
 	};
-	char now[32];
-	bool yes;
+	double since_s;
 	int rc;
 
 	*result = (struct prune_result){ 0 };
 	for (int i = 0; i < N_JOB_STATES; i++)
 		order.states[i] = job_has_ended((enum job_state)i);
-	if (is_time(s, now_s, &yes, err))
+	if (time_since(s, "pruned_time_s", now_s, &since_s, err))
 		return -1;
-	if (!yes)
+	if (since_s < DAY_S)
 		return 0;
-	snprintf(now, sizeof(now), "%lld", (long long)now_s);
-	rc = store_setting_set(s, "pruned_time_s", now, err) ||
+	rc = set_time(s, "pruned_time_s", now_s, err) ||
 	     prune(s, paths, &order, now_s, result, err) ? -1 : 0;
 	result->was_time = true;
 	return rc;
 }
 
-/* --- values of variables --- */
-
-#define HOUR_S 3600.0
-#define DAY_S 86400.0
-
 int old_environments_forget(struct store *s, bool keep, double now_s, int *forgotten,
 			    struct err *err)
 {
-	char *last, now[32];
-	double last_s = NAN;
+	double since_s;
 
 	*forgotten = 0;
-	if (store_setting_get(s, "environments_time_s", &last, err))
+	if (time_since(s, "environments_time_s", now_s, &since_s, err))
 		return -1;
-	if (last && number_parse(last, &last_s))
-		last_s = NAN;
-	free(last);
-	if (fabs(now_s - last_s) < HOUR_S)	/* a clock that was set back does not stop this */
+	if (since_s < HOUR_S)
 		return 0;
-	snprintf(now, sizeof(now), "%lld", (long long)now_s);
-	if (store_setting_set(s, "environments_time_s", now, err) ||
+	if (set_time(s, "environments_time_s", now_s, err) ||
 	    (!keep && store_environments_forget(s, now_s, DAY_S, forgotten, err)))
 		return -1;
 	return store_wipe_deleted(s, err);

@@ -9,7 +9,47 @@
 #include "pollux/store_measurements.h"
 #include "snapshot.h"
 
-/* --- runs --- */
+const struct job *snapshot_job(const struct snapshot *s, int64_t id)
+{
+	for (int low = 0, high = s->jobs.count; low < high;) {
+		int middle = low + (high - low) / 2;
+		const struct job *job = &s->jobs.items[middle];
+
+		if (job->id == id)
+			return job;
+		if (job->id < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return NULL;
+}
+
+int snapshot_device(const struct snapshot *s, const struct device *wanted)
+{
+	for (int i = 0; i < s->devices.count; i++)
+		if (device_is_same(&s->devices.items[i], wanted))
+			return i;
+	return -1;
+}
+
+static bool is_among(const struct run *run, int n, const struct device *device)
+{
+	for (int i = 0; i < n; i++)
+		if (device_is_same(&run->devices[i], device))
+			return true;
+	return false;
+}
+
+bool run_holds(const struct run *run, const struct device *device)
+{
+	return is_among(run, run_held(run), device);
+}
+
+bool run_has(const struct run *run, const struct device *device)
+{
+	return is_among(run, run->configuration.replicas, device);
+}
 
 const struct run *snapshot_run_of(const struct snapshot *s, const struct job *job)
 {
@@ -19,145 +59,15 @@ const struct run *snapshot_run_of(const struct snapshot *s, const struct job *jo
 	return NULL;
 }
 
-/* Counts windows, up to POOL_WINDOWS, of the runs that can change their configuration while they
- * run. */
-static int read_windows(struct store *store, struct snapshot *s, struct err *err)
-{
-	s->windows = xcalloc((size_t)s->runs.count, sizeof(*s->windows));
-	for (int i = 0; i < s->runs.count; i++) {
-		const struct run *run = &s->runs.items[i];
-		struct observation o;
-
-		if (run->state != RUN_RUNNING || !run->takes_configs)
-			continue;
-		if (store_observation_get(store, run, &o, err))
-			return -1;
-		s->windows[i] = (int)(o.n_windows < POOL_WINDOWS ? o.n_windows : POOL_WINDOWS);
-	}
-	return 0;
-}
-
-/* True if the run could be relaunched: then it matters whether a stopped run saves. */
-static bool may_lose(const struct job *job, const struct run *run)
-{
-	return run && run->state == RUN_RUNNING && job_may_be_preempted(job, run);
-}
-
-/* A program that does not heed its stop signal cannot save when it gets the signal. */
-static bool dies_of_stop(const struct job *job, const struct run *run)
-{
-	const struct engine *engine = engine_of(run);
-
-	return engine->dies_of && engine->dies_of(run, job->declared.stop_signal);
-}
-
-static void look_for_losses(struct snapshot *s)
-{
-	s->loses = xcalloc((size_t)s->runs.count, sizeof(*s->loses));
-	for (int i = 0; i < s->jobs.count; i++) {
-		const struct job *job = &s->jobs.items[i];
-		const struct run *run = snapshot_run_of(s, job);
-
-		if (may_lose(job, run))
-			s->loses[run - s->runs.items] = job->progress.saves_when_asked == 0 ||
-							dies_of_stop(job, run);
-	}
-}
-
-/* --- jobs --- */
-
-static int read_setbacks(struct store *store, struct snapshot *s, struct err *err)
-{
-	s->setbacks = xcalloc((size_t)s->jobs.count, sizeof(*s->setbacks));
-	for (int i = 0; i < s->jobs.count; i++) {
-		const struct job *job = &s->jobs.items[i];
-
-		if (job->progress.launches > 0 && !snapshot_run_of(s, job) &&
-		    store_job_setback(store, job->id, &s->setbacks[i], err))
-			return -1;
-	}
-	return 0;
-}
-
-static int read_largest_waiting(struct store *store, struct snapshot *s, struct err *err)
-{
-	s->memory.largest_waiting_bytes = 0;
-	for (int i = 0; i < s->jobs.count; i++) {
-		const struct job *job = &s->jobs.items[i];
-		int64_t bytes = 0;
-
-		if (job->state == JOB_QUEUED && job->progress.launches > 0 &&
-		    store_job_peak_memory(store, job->id, &bytes, err))
-			return -1;
-		if (bytes > s->memory.largest_waiting_bytes)
-			s->memory.largest_waiting_bytes = bytes;
-	}
-	return 0;
-}
-
-static int64_t need_before(const struct snapshot *s, int i)
-{
-	for (int k = 0; k < i; k++)
-		if (!strcmp(s->jobs.items[k].declared.workload, s->jobs.items[i].declared.workload))
-			return s->device_needs[k];
-	return -1;
-}
-
-/* Asks the store once for each workload, and only where devices have memory of their own. */
-static int read_device_needs(struct store *store, struct snapshot *s, struct err *err)
-{
-	if (!s->suspends || s->devices.items[0].memory_bytes == 0)
-		return 0;
-	s->device_needs = xcalloc((size_t)s->jobs.count, sizeof(*s->device_needs));
-	for (int i = 0; i < s->jobs.count; i++) {
-		int64_t known = need_before(s, i);
-
-		s->device_needs[i] = known;
-		if (known < 0 && store_device_memory(store, s->jobs.items[i].declared.workload,
-						     &s->device_needs[i], err))
-			return -1;
-	}
-	return 0;
-}
-
-static int host_need(struct store *store, const struct snapshot *s, int i, struct err *err)
-{
-	const struct job *job = &s->jobs.items[i];
-	int64_t own = 0, of_workload = 0;
-	char *name;
-	int rc;
-
-	for (int k = 0; k < i; k++)
-		if (!job->declared.plans && !s->jobs.items[k].declared.plans &&
-		    !strcmp(s->jobs.items[k].declared.workload, job->declared.workload) &&
-		    s->jobs.items[k].progress.launches == 0 && job->progress.launches == 0) {
-			s->host_needs[i] = s->host_needs[k];
-			return 0;
-		}
-	name = job_knowledge_name(job, NULL);	/* under its last plan, or its first */
-	rc = store_share_memory(store, name, &of_workload, err);
-	free(name);
-	if (rc ||
-	    (job->progress.launches > 0 && !job->declared.plans &&
-	     store_job_peak_memory(store, job->id, &own, err)))
-		return -1;
-	s->host_needs[i] = own > of_workload ? own : of_workload;
-	return 0;
-}
-
-/* Only for the policy that heeds it. */
-static int read_host_needs(struct store *store, struct snapshot *s, struct err *err)
-{
-	if (s->policy != &policy_goodput || s->memory.total_bytes <= 0)
-		return 0;
-	s->host_needs = xcalloc((size_t)s->jobs.count, sizeof(*s->host_needs));
-	for (int i = 0; i < s->jobs.count; i++)
-		if (host_need(store, s, i, err))
-			return -1;
-	return 0;
-}
-
 /* --- workloads --- */
+
+static void add_name(struct strings *names, const char *name)
+{
+	for (size_t i = 0; i < names->count; i++)
+		if (!strcmp(names->items[i], name))
+			return;
+	strings_add(names, name);
+}
 
 /* The workloads of jobs that have sizes to choose, and their names under plans. */
 static void name_workloads(const struct snapshot *s, struct strings *names)
@@ -165,11 +75,22 @@ static void name_workloads(const struct snapshot *s, struct strings *names)
 	strings_init(names);
 	for (int i = 0; i < s->jobs.count; i++) {
 		const struct declaration *declared = &s->jobs.items[i].declared;
+		struct execution_plans plans;
+		struct err ignored;
 
-		if (declared->batch.size > 0 && !names_contain(names, declared->workload))
-			strings_add(names, declared->workload);
-		if (declared->plans)
-			name_plans(declared, names);
+		if (declared->batch.size > 0)
+			add_name(names, declared->workload);
+		if (!declared->plans || execution_plans_parse(declared->plans, &plans, &ignored))
+			continue;
+		for (int k = 0; k < plans.count; k++) {
+			char *name = execution_plan_workload(declared->workload,
+							     plans.items[k].name,
+							     plans.items[k].hash);
+
+			add_name(names, name);
+			free(name);
+		}
+		execution_plans_release(&plans);
 	}
 }
 
@@ -197,11 +118,18 @@ static int read_workloads(struct store *store, struct snapshot *s, const char *f
 			rc = load(store, s->devices.items[d].kind, &names,
 				  s->policy->models_goodput, &s->workloads, err);
 	strings_release(&names);
-	if (rc == 0) {
-		workloads_tie_plans(&s->workloads);
-		limit_plans(s);
+	if (rc)
+		return rc;
+	workloads_tie_plans(&s->workloads);
+	for (int i = 0; i < s->workloads.count; i++) {
+		struct workload *w = &s->workloads.items[i];
+
+		for (int d = 0; d < s->devices.count; d++)
+			if (!strcmp(s->devices.items[d].kind, w->kind))
+				knowledge_limit_memory(&w->k, s->devices.items[d].memory_bytes,
+						       s->memory.total_bytes);
 	}
-	return rc;
+	return 0;
 }
 
 /* What 'pollux profile --devices' measured, to tell how much faster a kind is than another. */
@@ -227,51 +155,23 @@ static int read_speeds(struct store *store, struct snapshot *s, struct err *err)
 	return 0;
 }
 
-static void forget_speeds(struct snapshot *s)
-{
-	for (int i = 0; i < s->n_speeds; i++)
-		device_measurement_list_release(&s->speeds[i].list);
-	free(s->speeds);
-	s->speeds = NULL;
-	s->n_speeds = 0;
-}
-
 /* --- the whole --- */
 
-static int read_sweeps(struct store *store, struct snapshot *s, struct err *err)
+static int read_groups(struct store *store, struct snapshot *s, struct err *err)
 {
-	s->sweeps = xcalloc((size_t)s->groups.count + 1, sizeof(*s->sweeps));
+	bool any = false;
+
+	for (int i = 0; i < s->jobs.count; i++)
+		any |= s->jobs.items[i].group_id != 0;
+	if (any && store_groups_list(store, true, &s->groups, err))
+		return -1;
+	if (any)
+		s->sweeps = xcalloc((size_t)s->groups.count + 1, sizeof(*s->sweeps));
 	for (int i = 0; i < s->groups.count; i++)
 		if (s->groups.items[i].halving &&
 		    store_halving_read(store, s->groups.items[i].id, &s->sweeps[i], err))
 			return -1;
 	return 0;
-}
-
-static int read_groups(struct store *store, struct snapshot *s, struct err *err)
-{
-	for (int i = 0; i < s->jobs.count; i++)
-		if (s->jobs.items[i].group_id)
-			return store_groups_list(store, true, &s->groups, err) ||
-			       read_sweeps(store, s, err) ? -1 : 0;
-	return 0;
-}
-
-static void look_for_containers(struct snapshot *s)
-{
-	for (int i = 0; i < s->runs.count; i++) {
-		const struct run *run = &s->runs.items[i];
-		const struct device_backend *backend = device_backend_of(run->devices[0].id);
-		const struct engine *engine = engine_of(run);
-
-		if (run->state == RUN_ASSIGNED || !backend || !backend->resident ||
-		    !engine->container)
-			continue;
-		if (!s->starts_containers)
-			s->starts_containers = xcalloc((size_t)s->runs.count,
-						       sizeof(*s->starts_containers));
-		s->starts_containers[i] = engine->container(run, "", 0) != CONTAINER_OF_OTHERS;
-	}
 }
 
 static int read_jobs(const struct engine_context *at, struct snapshot *s, struct err *err)
@@ -293,14 +193,11 @@ static int read_jobs(const struct engine_context *at, struct snapshot *s, struct
 		job_list_release(&s->jobs);
 	if (store_dependencies_list(store, &s->dependencies, err) || read_groups(store, s, err) ||
 	    read_interactive(at, s, err) || read_remarks(store, s, err) ||
-	    read_setbacks(store, s, err) || read_windows(store, s, err) ||
-	    read_freezable(store, s, err) || read_disks(at, s, err) ||
+	    read_runs(store, s, err) || read_freezable(store, s, err) ||
+	    read_of_jobs(store, s, err) || read_disks(at, s, err) ||
 	    store_ran_out_list(store, &s->ran_out, err) || read_speeds(store, s, err) ||
-	    store_locality_list(store, &s->tier_past, &s->n_tier_past, err) ||
-	    (s->suspends && read_largest_waiting(store, s, err)))
+	    store_locality_list(store, &s->tier_past, &s->n_tier_past, err))
 		return -1;
-	look_for_losses(s);
-	look_for_containers(s);
 	if (s->jobs.count == 0)
 		return 0;
 	s->n_ended = store_ended_services(store, s->ended_device_s, SNAPSHOT_ENDED, err);
@@ -308,13 +205,6 @@ static int read_jobs(const struct engine_context *at, struct snapshot *s, struct
 	    read_host_needs(store, s, err))
 		return -1;
 	return pass_judge_devices(at, s, err);
-}
-
-/* The clock is read last: a run may have been launched since the pass began. */
-static void tell_time(struct snapshot *s)
-{
-	s->now_boot_s = clock_boot_s();
-	s->now_wall_s = clock_wall_s();
 }
 
 int pass_read(const struct engine_context *at, const struct config *config, struct snapshot *s,
@@ -332,9 +222,13 @@ int pass_read(const struct engine_context *at, const struct config *config, stru
 	     store_commit(at->store, err) ? -1 : 0;
 	if (rc)
 		store_rollback(at->store);
-	tell_time(s);
+	/* The clock is read last: a run may have been launched since the pass began. */
+	s->now_boot_s = clock_boot_s();
+	s->now_wall_s = clock_wall_s();
 	return rc;
 }
+
+/* --- to look, and not to decide: outlook.h --- */
 
 static int read_job(const struct engine_context *at, int64_t job_id, const char *kind,
 		    struct snapshot *s, struct err *err)
@@ -354,13 +248,11 @@ static int read_job(const struct engine_context *at, int64_t job_id, const char 
 		free(declared->not_kind);
 		declared->kind = declared->not_kind = NULL;
 	}
-	if (store_runs_active(store, &s->runs, err) || read_freezable(store, s, err) ||
-	    store_ran_out_list(store, &s->ran_out, err) || read_speeds(store, s, err) ||
-	    read_device_needs(store, s, err) || read_host_needs(store, s, err))
-		return -1;
-	look_for_losses(s);
-	look_for_containers(s);
-	return read_workloads(store, s, kind, workloads_learn, err);
+	return store_runs_active(store, &s->runs, err) || read_freezable(store, s, err) ||
+	       read_runs(store, s, err) || read_of_jobs(store, s, err) ||
+	       store_ran_out_list(store, &s->ran_out, err) || read_speeds(store, s, err) ||
+	       read_device_needs(store, s, err) || read_host_needs(store, s, err) ||
+	       read_workloads(store, s, kind, workloads_learn, err) ? -1 : 0;
 }
 
 static void begin_weighing(const struct config *config, struct snapshot *s)
@@ -384,7 +276,8 @@ int pass_read_job(const struct engine_context *at, const struct config *config, 
 		store_rollback(at->store);
 		return -1;
 	}
-	tell_time(s);
+	s->now_boot_s = clock_boot_s();
+	s->now_wall_s = clock_wall_s();
 	return 0;
 }
 
@@ -407,6 +300,8 @@ int pass_read_jobs(const struct engine_context *at, const struct config *config,
 	       read_workloads(at->store, s, NULL, workloads_refresh, err) ? -1 : 0;
 }
 
+/* --- again --- */
+
 int snapshot_is_current(const struct snapshot *s, struct store *store, bool *current,
 			struct err *err)
 {
@@ -418,46 +313,41 @@ int snapshot_is_current(const struct snapshot *s, struct store *store, bool *cur
 	return 0;
 }
 
+/* Releases all but the machine and the fits. */
 static void forget_jobs(struct snapshot *s)
 {
-	forget_disks(s);
-	forget_share(s);
-	free(s->holds);
-	free(s->elsewhere);
-	free(s->setbacks);
-	free(s->answers);
-	free(s->windows);
-	free(s->loses);
-	free(s->deserted);
-	s->deserted = NULL;
-	free(s->device_needs);
-	s->device_needs = NULL;
-	free(s->host_needs);
-	s->host_needs = NULL;
-	s->holds = NULL;
-	s->elsewhere = NULL;
-	s->setbacks = NULL;
-	s->answers = NULL;
-	s->windows = NULL;
-	s->loses = NULL;
-	forget_speeds(s);
-	free(s->tier_past);
-	s->tier_past = NULL;
-	s->n_tier_past = 0;
-	free(s->ran_out.items);
-	s->ran_out = (struct ran_out_list){ 0 };
+	void *const owned[] = {
+		s->holds, s->elsewhere, s->setbacks, s->answers, s->windows, s->loses, s->deserted,
+		s->device_needs, s->host_needs, s->speeds, s->tier_past, s->ran_out.items,
+		s->remarks, s->starts_containers, s->sweeps, s->job_disks, s->disk_full,
+		s->checkpoints_full, s->share.need_bytes, s->share.of_runs, s->share.of_others,
+		s->share.alone,
+	};
+
+	for (int i = 0; i < s->n_speeds; i++)
+		device_measurement_list_release(&s->speeds[i].list);
+	for (int i = 0; s->sweeps && i < s->groups.count; i++)
+		halving_sweep_release(&s->sweeps[i]);
+	for (int i = 0; i < s->n_job_disks; i++)
+		free(s->job_disks[i].full);
+	for (int i = 0; s->remarks && i < s->runs.count; i++)
+		free(s->remarks[i]);
+	for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++)
+		free(owned[i]);
+	strings_release(&s->share.workloads);
 	ignored_list_release(&s->gone);
-	forget_remarks(s);
-	free(s->starts_containers);
-	s->starts_containers = NULL;
 	job_list_release(&s->jobs);
 	run_list_release(&s->runs);
 	dependency_list_release(&s->dependencies);
-	for (int i = 0; s->sweeps && i < s->groups.count; i++)
-		halving_sweep_release(&s->sweeps[i]);
-	free(s->sweeps);
-	s->sweeps = NULL;
 	job_group_list_release(&s->groups);
+	*s = (struct snapshot){
+		.weighs_only = s->weighs_only, .config = s->config, .policy = s->policy,
+		.look_failed = s->look_failed,
+		.failure = s->failure, .jobs_came = s->jobs_came, .devices = s->devices,
+		.people = s->people, .suspends = s->suspends, .memory = s->memory,
+		.move_s_per_byte = s->move_s_per_byte, .listed = s->listed, .users = s->users,
+		.workloads = s->workloads,
+	};
 }
 
 int pass_read_again(const struct engine_context *at, struct snapshot *s, struct err *err)
@@ -473,7 +363,9 @@ int pass_read_again(const struct engine_context *at, struct snapshot *s, struct 
 	}
 	rc = read_jobs(at, s, err) ||
 	     read_workloads(at->store, s, NULL, workloads_refresh, err) ? -1 : 0;
-	tell_time(s);
+	/* The clock is read last: a run may have been launched since the pass began. */
+	s->now_boot_s = clock_boot_s();
+	s->now_wall_s = clock_wall_s();
 	return rc;
 }
 

@@ -45,54 +45,7 @@ static int read_profiles(const struct engine_context *at, struct remains *r, str
 	return rc;
 }
 
-static int read_remains(const struct engine_context *at, bool apply, struct remains *r,
-			struct strings *lines, struct err *err)
-{
-	*r = (struct remains){ 0 };
-	if (apply && engine_collect(at, lines, err))
-		return -1;
-	if (store_runs_active(at->store, &r->runs, err))
-		return -1;
-	if (apply)
-		engine_mend(at, &r->runs, lines);
-	r->answers = xcalloc((size_t)r->runs.count + 1, sizeof(*r->answers));
-	return engine_poll(at, &r->runs, r->answers, err) || read_profiles(at, r, err) ? -1 : 0;
-}
-
-static void release_remains(struct remains *r)
-{
-	for (int i = 0; i < r->n_profiles; i++)
-		text_release(&r->profiles[i].reason);
-	free(r->profiles);
-	free(r->answers);
-	run_list_release(&r->runs);
-}
-
 /* --- plan --- */
-
-/* True if the run's supervisor sees by itself that the profile is gone: it is on this machine. */
-static bool sees_profile(const struct run *run, enum engine_answer answer)
-{
-	return answer != ENGINE_UNATTENDED && !engine_of(run)->collect;
-}
-
-/* Calls off the runs of a dead profile whose supervisors do not end them; the end of a cancelled
- * run ends its job. Returns the number of runs that are left. */
-static int call_off_runs(const struct remains *r, int64_t job_id, struct plan *p)
-{
-	int n = 0;
-
-	for (int i = 0; i < r->runs.count; i++) {
-		const struct run *run = &r->runs.items[i];
-
-		if (run->job_id != job_id || r->answers[i] == ENGINE_GONE)
-			continue;
-		plan_add(p, sees_profile(run, r->answers[i]) ? ACTION_WAKE : ACTION_CALL_OFF,
-			 job_id, run, NULL);
-		n++;
-	}
-	return n;
-}
 
 static struct plan *plan_recovery(const struct remains *r)
 {
@@ -107,83 +60,84 @@ static struct plan *plan_recovery(const struct remains *r)
 	}
 	for (int i = 0; i < r->n_profiles; i++) {
 		int64_t id = r->profiles[i].job_id;
-		bool runs_are_left = call_off_runs(r, id, p) > 0;
+		const char *reason = r->profiles[i].reason.data;
 
-		plan_add(p, ACTION_END_PROFILE, id, NULL,
-			 runs_are_left ? NULL : r->profiles[i].reason.data);
+		/* The end of a cancelled run ends its job. A supervisor on this machine sees by
+		 * itself that the profile is gone; other runs are called off. */
+		for (int k = 0; k < r->runs.count; k++) {
+			const struct run *run = &r->runs.items[k];
+
+			if (run->job_id != id || r->answers[k] == ENGINE_GONE)
+				continue;
+			plan_add(p, r->answers[k] != ENGINE_UNATTENDED && !engine_of(run)->collect
+				 ? ACTION_WAKE : ACTION_CALL_OFF, id, run, NULL);
+			reason = NULL;
+		}
+		plan_add(p, ACTION_END_PROFILE, id, NULL, reason);
 	}
 	return p;
 }
 
 /* --- apply --- */
 
-static int end_lost_runs(const struct engine_context *at, struct remains *r, struct err *err)
+static int apply_recovery(struct plan *p, const struct engine_context *at, struct remains *r,
+			  struct err *err)
 {
+	struct run_list active;
+	struct err ignored;
+
 	for (int i = 0; i < r->runs.count; i++) {
 		struct run *run = &r->runs.items[i];
 
 		if (r->answers[i] == ENGINE_GONE && engine_of(run)->end(at, run, err))
 			return -1;
 	}
-	return 0;
-}
-
-/* Removes the files before the store says that the profile has ended, so that after a crash in
- * between the next pass does the rest. */
-static void remove_files_of_profiles(const struct plan *p, const struct paths *paths)
-{
+	/* The files of profiles go before the store says that the profile has ended, so that after
+	 * a crash in between the next pass does the rest. */
 	for (int i = 0; i < p->count; i++) {
 		const struct action *a = &p->items[i];
 		char *scratch;
 
 		if (a->kind != ACTION_END_PROFILE || !a->why)
 			continue;
-		scratch = paths_checkpoints(paths, a->job_id);
-		job_lock_remove(paths, JOB_LOCK_PROFILE, a->job_id);
+		scratch = paths_checkpoints(at->paths, a->job_id);
+		job_lock_remove(at->paths, JOB_LOCK_PROFILE, a->job_id);
 		remove_tree(scratch);
 		free(scratch);
 	}
-}
-
-static int apply_recovery(struct plan *p, const struct engine_context *at, struct remains *r,
-			  struct err *err)
-{
-	if (end_lost_runs(at, r, err))
+	if (p->count > 0 && (store_begin(at->store, err) || plan_apply(p, at, err)))
 		return -1;
-	remove_files_of_profiles(p, at->paths);
-	if (p->count == 0)
-		return 0;
-	return store_begin(at->store, err) || plan_apply(p, at, err) ? -1 : 0;
-}
-
-/* The active runs are read again: a profile may have added one meanwhile. */
-static void clean_engines(const struct engine_context *at)
-{
-	struct run_list active;
-	struct err ignored;
-
+	/* The active runs are read again: a profile may have added one meanwhile. */
 	if (store_runs_active(at->store, &active, &ignored))
-		return;
+		return 0;
 	engine_clean(at, &active);
 	run_list_release(&active);
+	return 0;
 }
 
 int recover(const struct engine_context *at, bool apply, struct strings *lines, struct err *err)
 {
 	struct plan *p = NULL;
-	struct remains r;
-	int rc = read_remains(at, apply, &r, lines, err);
+	struct remains r = { 0 };
+	int rc = (apply && engine_collect(at, lines, err)) ||
+		 store_runs_active(at->store, &r.runs, err) ? -1 : 0;
 
+	if (rc == 0 && apply)
+		engine_mend(at, &r.runs, lines);
+	r.answers = xcalloc((size_t)r.runs.count + 1, sizeof(*r.answers));
+	if (rc == 0 && (engine_poll(at, &r.runs, r.answers, err) || read_profiles(at, &r, err)))
+		rc = -1;
 	if (rc == 0) {
 		p = plan_recovery(&r);
 		plan_print(p, lines);
 	}
-	if (rc == 0 && apply) {
+	if (rc == 0 && apply)
 		rc = apply_recovery(p, at, &r, err);
-		if (rc == 0)
-			clean_engines(at);
-	}
 	plan_free(p);
-	release_remains(&r);
+	for (int i = 0; i < r.n_profiles; i++)
+		text_release(&r.profiles[i].reason);
+	free(r.profiles);
+	free(r.answers);
+	run_list_release(&r.runs);
 	return rc;
 }

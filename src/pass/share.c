@@ -1,17 +1,23 @@
-/* share.c - see share.h. */
-#include "share.h"
-
+/* share.c - jobs that run beside each other on one device.
+ *
+ * The policy decides on devices, not on parts of them. So of the runs on a shared device it is
+ * asked about the oldest one alone, the host; the others, the guests, stay or leave with the host,
+ * or leave by themselves once it is measured that they cost more than they bring. When the policy
+ * has decided, jobs that are left without a device may become guests: so that the sum of what all
+ * guests add is the largest there is, with at most one more on each device. The same is done again
+ * for who is left, until nobody fits. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "decision.h"
 #include "pollux/mem.h"
 #include "pollux/share_pair.h"
+#include "stages.h"
 
 /* --- who may share --- */
 
-bool share_is_for(const struct snapshot *s, const struct candidate *c)
+/* True if the job's run shares its device, or would. */
+static bool share_is_for(const struct snapshot *s, const struct candidate *c)
 {
 	const struct run *run = run_of(c);
 	const struct declaration *d = &c->job->declared;
@@ -35,13 +41,6 @@ struct group {
 	int members[SHARE_MOST];
 };
 
-static struct share_factor unknown(void)
-{
-	return (struct share_factor){
-		.relative = (double)NAN, .alone_s = (double)NAN, .beside_s = (double)NAN,
-	};
-}
-
 /* The factor of a beside b. One of the two has a run on the device. */
 static struct share_factor factor_of(const struct snapshot *s, const struct candidate *a,
 				     const struct candidate *b)
@@ -52,7 +51,9 @@ static struct share_factor factor_of(const struct snapshot *s, const struct cand
 	size_t at = run ? (size_t)(run - s->runs.items) * s->share.workloads.count + (size_t)w : 0;
 
 	if (!run || w < 0 || run->configuration.share == 0)
-		return unknown();
+		return (struct share_factor){
+			.relative = (double)NAN, .alone_s = (double)NAN, .beside_s = (double)NAN,
+		};
 	return a->run ? s->share.of_runs[at] : s->share.of_others[at];
 }
 
@@ -64,25 +65,19 @@ static double need_of(const struct snapshot *s, const struct candidate *c)
 	return isnan(measured) ? c->job->declared.gpu_memory_bytes : measured;
 }
 
-/* The memory of the device that suspended runs of others leave, and processes of no run. 0: it has
- * none of its own. */
-static double room_on(const struct snapshot *s, const struct decision *d, const struct group *g)
-{
-	const struct job *last = d->candidates[g->members[g->n - 1]].job;
-	int64_t memory_bytes = s->devices.items[g->device].memory_bytes;
-
-	if (memory_bytes == 0)
-		return 0;
-	memory_bytes -= device_memory_kept(s, g->device, last) +
-			device_memory_of_others(s, g->device);
-	return fmax((double)memory_bytes, 1);
-}
-
 static struct share_answer judge_group(const struct snapshot *s, const struct decision *d,
 				       const struct group *g)
 {
-	struct share_group group = { .n = g->n, .room_bytes = room_on(s, d, g) };
+	const struct job *last = d->candidates[g->members[g->n - 1]].job;
+	int64_t room = s->devices.items[g->device].memory_bytes;
+	struct share_group group = { .n = g->n };
 
+	/* What suspended runs of others leave, and processes of no run. 0: the device has no memory
+	 * of its own. */
+	if (room > 0)
+		group.room_bytes = fmax((double)(room -
+			device_memory_kept(s, NULL, g->device, last) -
+			device_memory_of_others(s, g->device)), 1);
 	for (int i = 0; i < g->n; i++) {
 		const struct candidate *c = &d->candidates[g->members[i]];
 
@@ -102,30 +97,29 @@ static void describe_share(const struct snapshot *s, const struct decision *d, i
 {
 	const char *device = s->devices.items[p->device].name;
 	long long host = (long long)d->candidates[p->host].job->id;
-	bool leaves = p->leaves;
+	enum share_verdict verdict = p->answer.verdict;
 	struct text t = TEXT_INIT;
 
-	switch (p->answer.verdict) {
+	text_addf(&t, "%s job %lld on %s", verdict <= SHARE_TRY ? "beside"
+		  : p->leaves ? "leaves" : "cannot leave", host, device);
+	switch (verdict) {
 	case SHARE_TOGETHER:
-		text_addf(&t, "beside job %lld on %s: together they do %.1f times what they did "
-			  "by turns", host, device, p->answer.sum);
+		text_addf(&t, ": together they do %.1f times what they did by turns",
+			  p->answer.sum);
 		break;
 	case SHARE_TRY:
-		text_addf(&t, "beside job %lld on %s, to measure whether that pays", host, device);
+		text_add(&t, ", to measure whether that pays");
 		break;
 	case SHARE_APART:
-		text_addf(&t, "%s job %lld on %s: together they would do %.2f times what they do "
-			  "by turns, of which %.2f is needed", leaves ? "leaves" : "cannot leave",
-			  host, device, p->answer.sum, SHARE_GAIN);
+		text_addf(&t, ": together they would do %.2f times what they do by turns, of which "
+			  "%.2f is needed", p->answer.sum, SHARE_GAIN);
 		break;
 	case SHARE_NO_ROOM:
-		text_addf(&t, "%s job %lld on %s: with %.1f GiB of its own it does not fit beside "
-			  "it", leaves ? "leaves" : "cannot leave", host, device,
+		text_addf(&t, ": with %.1f GiB of its own it does not fit beside it",
 			  need_of(s, &d->candidates[j]) / 0x1p30);
 		break;
 	case SHARE_NOT_AGAIN:
-		text_addf(&t, "%s job %lld on %s: the two ran out of memory beside each other",
-			  leaves ? "leaves" : "cannot leave", host, device);
+		text_add(&t, ": the two ran out of memory beside each other");
 		break;
 	}
 	snprintf(reason, SCHED_REASON_SIZE, "%s", t.data);
@@ -139,14 +133,6 @@ static double launched_s(const struct run *run)
 	return isfinite(run->launch_boot_s) ? run->launch_boot_s : HUGE_VAL;
 }
 
-static bool came_before(const struct decision *d, int a, int b)
-{
-	const struct run *first = d->candidates[a].run, *second = d->candidates[b].run;
-	double x = launched_s(first), y = launched_s(second);
-
-	return x < y || (!(y < x) && first->id < second->id);
-}
-
 static struct group group_on(const struct snapshot *s, const struct decision *d, int device)
 {
 	struct group g = { .device = device };
@@ -158,12 +144,24 @@ static struct group group_on(const struct snapshot *s, const struct decision *d,
 		if (!run || run_held(run) != 1 || run->devices[0].seat == 0 ||
 		    decision_find_device(s, d, &run->devices[0]) != device)
 			continue;
-		for (; i > 0 && came_before(d, j, g.members[i - 1]); i--)
+		/* the host is the one that was launched first */
+		for (; i > 0; i--) {
+			const struct run *before = d->candidates[g.members[i - 1]].run;
+			double x = launched_s(run), y = launched_s(before);
+
+			if (x > y || (!(x < y) && run->id >= before->id))
+				break;
 			g.members[i] = g.members[i - 1];
+		}
 		g.members[i] = j;
 		g.n++;
 	}
 	return g;
+}
+
+static bool is_guest(const struct share_place *p)
+{
+	return p->device >= 0 && !p->leaves;
 }
 
 static void find_guests_on(const struct snapshot *s, struct decision *d, int device)
@@ -188,6 +186,38 @@ static void find_guests_on(const struct snapshot *s, struct decision *d, int dev
 	}
 }
 
+/* Puts the candidates that are guests behind d->n_asked others. */
+static void put_guests_last(struct decision *d)
+{
+	size_t n = (size_t)d->n;
+	struct candidate *candidates = xcalloc(n, sizeof(*candidates));
+	struct sched_job *jobs = xcalloc(n, sizeof(*jobs));
+	struct share_place *places = xcalloc(n, sizeof(*places));
+	int *now_at = xcalloc(n, sizeof(*now_at)), at = 0;
+
+	for (int guests = 0; guests < 2; guests++) {
+		for (int j = 0; j < d->n; j++) {
+			if (is_guest(&d->places[j]) != (guests == 1))
+				continue;
+			candidates[at] = d->candidates[j];
+			jobs[at] = d->sched_jobs[j];
+			places[at] = d->places[j];
+			now_at[j] = at++;
+		}
+		d->n_asked = guests ? d->n_asked : at;
+	}
+	for (int j = 0; j < d->n; j++)
+		if (places[j].device >= 0)
+			places[j].host = now_at[places[j].host];
+	free(d->candidates);
+	free(d->sched_jobs);
+	free(d->places);
+	free(now_at);
+	d->candidates = candidates;
+	d->sched_jobs = jobs;
+	d->places = places;
+}
+
 void share_find_guests(const struct snapshot *s, struct decision *d)
 {
 	bool any = false;
@@ -198,7 +228,7 @@ void share_find_guests(const struct snapshot *s, struct decision *d)
 	for (int j = 0; j < d->n; j++)
 		any |= d->places[j].device >= 0;
 	if (any)
-		share_put_guests_last(d);
+		put_guests_last(d);
 }
 
 /* --- after the policy has decided --- */
@@ -213,27 +243,6 @@ static bool keeps(const struct snapshot *s, const struct decision *d, int j, int
 	       run_held(run) == 1 && device_is_same(&s->devices.items[device], &run->devices[0]);
 }
 
-/* A guest leaves when its host leaves or ends; the next pass decides on the guest as on any job. */
-static void decide_on_guests(const struct snapshot *s, struct decision *d)
-{
-	for (int j = d->n_asked; j < d->n; j++) {
-		struct share_place *p = &d->places[j];
-		bool kept = keeps(s, d, p->host, p->device);
-
-		d->choices[j] = (struct sched_choice){
-			.replicas = kept, .next_start_s = (double)NAN,
-		};
-		if (kept)
-			describe_share(s, d, j, p, d->choices[j].reason);
-		else
-			snprintf(d->choices[j].reason, SCHED_REASON_SIZE, "leaves %s with job %lld",
-				 s->devices.items[p->device].name,
-				 (long long)d->candidates[p->host].job->id);
-		if (!kept)
-			p->device = -1;
-	}
-}
-
 /* The host of the device and its guests. Empty: the device has no host that could have a guest, or
  * has a run that is still to leave. */
 static struct group guests_of(const struct snapshot *s, const struct decision *d, int device)
@@ -246,7 +255,7 @@ static struct group guests_of(const struct snapshot *s, const struct decision *d
 		held += run_held(&s->runs.items[r]) > 0 &&
 			device_overlaps(&s->devices.items[device], &s->runs.items[r].devices[0]);
 	for (int j = 0; g.n && j < d->n && g.n < SHARE_MOST; j++)
-		if (share_is_guest(&d->places[j]) && d->places[j].device == device) {
+		if (is_guest(&d->places[j]) && d->places[j].device == device) {
 			g.members[g.n++] = j;
 			held += d->candidates[j].run == NULL;
 		}
@@ -255,41 +264,27 @@ static struct group guests_of(const struct snapshot *s, const struct decision *d
 	return g;
 }
 
-/* True if the jobs fit into the machine's memory, where devices have none of their own. */
-static bool fits_machine(const struct snapshot *s, const struct candidate *c)
-{
-	double need = need_of(s, c);
-	double spare = SHARE_SPARE * (double)s->memory.total_bytes;
-
-	return s->memory.total_bytes == 0 || isnan(need) || c->suspended ||
-	       need <= (double)s->memory.available_bytes - spare;
-}
-
-/* A pair is tried once the host was measured alone, with a guest that can be made to leave. */
-static bool may_try(const struct snapshot *s, const struct decision *d, const struct group *g,
-		    int j)
-{
-	const struct run *host = d->candidates[g->members[0]].run;
-
-	return g->n == 2 && s->share.alone[host - s->runs.items] > 0 &&
-	       can_leave(&d->candidates[j]);
-}
-
 /* Judges candidate j as the last job to come beside those of g. False: the candidate does not go
  * there. */
 static bool offer_place(const struct snapshot *s, const struct decision *d, struct group *g, int j,
 			struct share_place *p)
 {
+	const struct candidate *c = &d->candidates[j];
+
 	*p = (struct share_place){ .device = g->device, .host = g->members[0] };
 	if (g->n == 0 || g->n >= s->config->max_share || g->n >= SHARE_MOST ||
 	    s->devices.items[g->device].exclusive ||
-	    (d->candidates[j].suspended &&
-	     !may_come_back_to(s, d->candidates[j].suspended, g->device)) ||
+	    (c->suspended && run_is_bound(c->suspended) &&
+	     !run_has(c->suspended, &s->devices.items[g->device])) ||
 	    d->sched_jobs[j].offers[d->kind_of[g->device]].barred)
 		return false;
 	g->members[g->n++] = j;
 	p->answer = judge_group(s, d, g);
-	if (p->answer.verdict == SHARE_TRY && !may_try(s, d, g, j))
+	/* A pair is tried once the host was measured alone, with a guest that can be made to
+	 * leave. */
+	if (p->answer.verdict == SHARE_TRY &&
+	    (g->n != 2 || !can_leave(c) ||
+	     s->share.alone[d->candidates[p->host].run - s->runs.items] <= 0))
 		p->answer.verdict = SHARE_NO_ROOM;
 	g->n--;
 	return p->answer.verdict <= SHARE_TRY;
@@ -298,69 +293,52 @@ static bool offer_place(const struct snapshot *s, const struct decision *d, stru
 static bool may_be_guest(const struct snapshot *s, const struct decision *d, int j)
 {
 	const struct candidate *c = &d->candidates[j];
+	double total = (double)s->memory.total_bytes, need = need_of(s, c);
+	/* into the machine's memory, where devices have none of their own */
+	bool fits = s->memory.total_bytes == 0 || isnan(need) || c->suspended ||
+		    need <= (double)s->memory.available_bytes - SHARE_SPARE * total;
 
-	return d->choices[j].replicas == 0 && !c->run && share_is_for(s, c) &&
-	       share_workload(s, c->job->declared.workload) >= 0 && fits_machine(s, c);
-}
-
-/* The jobs that could be guests. */
-struct waiting {
-	int *jobs;			/* owned */
-	int n;
-	double *gain;			/* owned; share_pair.h */
-};
-
-static struct waiting find_waiting(const struct snapshot *s, const struct decision *d,
-				   struct group *groups)
-{
-	int n_devices = s->devices.count;
-	struct waiting w = { .jobs = xcalloc((size_t)d->n_asked + 1, sizeof(int)) };
-	struct share_place p;
-
-	for (int j = 0; j < d->n_asked; j++)
-		if (may_be_guest(s, d, j))
-			w.jobs[w.n++] = j;
-	w.gain = xcalloc((size_t)w.n * (size_t)n_devices + 1, sizeof(double));
-	for (int k = 0; k < w.n; k++)
-		for (int i = 0; i < n_devices; i++)
-			if (offer_place(s, d, &groups[i], w.jobs[k], &p))
-				w.gain[k * n_devices + i] = p.answer.gain;
-	return w;
-}
-
-static void place_guest(const struct snapshot *s, struct decision *d, int j, struct group *g)
-{
-	struct share_place p;
-
-	if (!offer_place(s, d, g, j, &p))
-		return;
-	d->places[j] = p;
-	d->choices[j].replicas = 1;
-	d->choices[j].next_start_s = (double)NAN;
-	describe_share(s, d, j, &p, d->choices[j].reason);
+	return d->choices[j].replicas == 0 && !c->run && fits && share_is_for(s, c) &&
+	       share_workload(s, c->job->declared.workload) >= 0;
 }
 
 /* Gives each device at most one more guest. Returns the number of guests that were placed. */
 static int place_round(const struct snapshot *s, struct decision *d)
 {
-	int n_devices = s->devices.count, placed = 0;
+	int n_devices = s->devices.count, n = 0, placed = 0;
 	struct group *groups = xcalloc((size_t)n_devices + 1, sizeof(*groups));
-	struct waiting w;
-	int *device_of;
+	int *jobs = xcalloc((size_t)d->n_asked + 1, sizeof(int)), *device_of;	/* by guest */
+	double *gain;			/* share_pair.h */
+	struct share_place p;
 
 	for (int i = 0; i < n_devices; i++)
 		groups[i] = guests_of(s, d, i);
-	w = find_waiting(s, d, groups);
-	device_of = xcalloc((size_t)w.n + 1, sizeof(int));
-	share_match(w.gain, w.n, n_devices, device_of);
-	for (int k = 0; k < w.n; k++)
-		if (device_of[k] >= 0) {
-			place_guest(s, d, w.jobs[k], &groups[device_of[k]]);
-			placed++;
-		}
+	for (int j = 0; j < d->n_asked; j++)
+		if (may_be_guest(s, d, j))
+			jobs[n++] = j;
+	gain = xcalloc((size_t)n * (size_t)n_devices + 1, sizeof(double));
+	for (int k = 0; k < n; k++)
+		for (int i = 0; i < n_devices; i++)
+			if (offer_place(s, d, &groups[i], jobs[k], &p))
+				gain[k * n_devices + i] = p.answer.gain;
+	device_of = xcalloc((size_t)n + 1, sizeof(int));
+	share_match(gain, n, n_devices, device_of);
+	for (int k = 0; k < n; k++) {
+		int j = jobs[k];
+
+		if (device_of[k] < 0)
+			continue;
+		placed++;
+		if (!offer_place(s, d, &groups[device_of[k]], j, &p))
+			continue;
+		d->places[j] = p;
+		d->choices[j].replicas = 1;
+		d->choices[j].next_start_s = (double)NAN;
+		describe_share(s, d, j, &p, d->choices[j].reason);
+	}
 	free(device_of);
-	free(w.jobs);
-	free(w.gain);
+	free(jobs);
+	free(gain);
 	free(groups);
 	return placed;
 }
@@ -369,10 +347,82 @@ void share_place_guests(const struct snapshot *s, struct decision *d)
 {
 	if (s->share.workloads.count == 0)
 		return;
-	decide_on_guests(s, d);
+	/* A guest leaves when its host leaves or ends; the next pass decides on the guest as on any
+	 * job. */
+	for (int j = d->n_asked; j < d->n; j++) {
+		struct share_place *p = &d->places[j];
+		bool kept = keeps(s, d, p->host, p->device);
+
+		d->choices[j] = (struct sched_choice){
+			.replicas = kept, .next_start_s = (double)NAN,
+		};
+		if (kept) {
+			describe_share(s, d, j, p, d->choices[j].reason);
+			continue;
+		}
+		snprintf(d->choices[j].reason, SCHED_REASON_SIZE, "leaves %s with job %lld",
+			 s->devices.items[p->device].name,
+			 (long long)d->candidates[p->host].job->id);
+		p->device = -1;
+	}
 	for (int j = 0; j < d->n_asked; j++)
 		if (d->places[j].leaves && d->choices[j].replicas == 0)
 			describe_share(s, d, j, &d->places[j], d->choices[j].reason);
 	while (place_round(s, d) > 0)
 		;
+}
+
+/* --- seats --- */
+
+/* True if the candidate's run stays on the device. */
+static bool stays(const struct decision *d, const struct run *run, int device)
+{
+	for (int k = 0; k < d->n; k++)
+		if (d->candidates[k].run == run)
+			return d->choices[k].replicas == 1 &&
+			       (d->owner[device] == k || d->places[k].device == device);
+	return false;
+}
+
+static bool is_taken(const struct snapshot *s, const struct decision *d, int device, int seat)
+{
+	for (int r = 0; r < s->runs.count; r++) {
+		const struct run *run = &s->runs.items[r];
+
+		if (run_held(run) > 0 && run->devices[0].seat == seat && stays(d, run, device) &&
+		    device_is_same(&s->devices.items[device], &run->devices[0]))
+			return true;
+	}
+	for (int k = 0; k < d->n; k++)
+		if (d->places[k].seat == seat && d->places[k].device == device)
+			return true;
+	return false;
+}
+
+/* A run that is to leave keeps its seat until it ends. The job that gets the same seat waits for
+ * this end. */
+static int seat_on(const struct snapshot *s, const struct decision *d, int device)
+{
+	int seat = 1;
+
+	for (int r = 0; r < s->runs.count; r++) {
+		const struct run *run = &s->runs.items[r];
+
+		if (run_held(run) > 0 && run->devices[0].seat > 0 && !stays(d, run, device) &&
+		    device_is_same(&s->devices.items[device], &run->devices[0]) &&
+		    !is_taken(s, d, device, run->devices[0].seat))
+			return run->devices[0].seat;
+	}
+	while (is_taken(s, d, device, seat))
+		seat++;
+	return seat;
+}
+
+void share_give_seats(const struct snapshot *s, struct decision *d)
+{
+	for (int i = 0; i < s->devices.count; i++)
+		for (int j = 0; j < d->n; j++)
+			if (d->choices[j].replicas == 1 && share_is_for(s, &d->candidates[j]) &&
+			    decision_gives(d, j, i))
+				d->places[j].seat = seat_on(s, d, i);
 }

@@ -1,12 +1,13 @@
 /* sharing.c - devices that several people share: how many of them are this store's for now, what
  * the other people are told, and what the jobs that wait are told of the other people. */
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "kinds.h"
 #include "pollux/mem.h"
 #include "pollux/shares.h"
+#include "stages.h"
 
 /* On a cluster its manager shares the devices among people. */
 static bool is_shared(const struct snapshot *s)
@@ -33,20 +34,6 @@ struct possession {
 	int kept;			/* held, and not to be given out */
 };
 
-static struct possession possession_of(const struct snapshot *s, const struct decision *d)
-{
-	struct possession n = { 0 };
-
-	for (int i = 0; i < s->devices.count; i++) {
-		bool mine = is_mine(s, i);
-
-		n.held += mine;
-		n.kept += mine && !d->usable[i];
-		n.free += d->usable[i] && !mine;
-	}
-	return n;
-}
-
 /* --- the shares --- */
 
 /* A person whose slots are larger or smaller counts in devices of this store. */
@@ -57,18 +44,6 @@ static int count_here(const struct snapshot *s, const struct person *p, int n)
 	return (n * here + p->devices - 1) / p->devices;
 }
 
-static struct share share_of(const struct snapshot *s, const struct person *p)
-{
-	struct share share = {
-		.held = count_here(s, p, p->held), .wanted = count_here(s, p, p->wanted),
-		.weight = p->weight, .without_since_s = p->without_since_boot_s,
-		.gained_s = p->gained_boot_s,
-	};
-
-	snprintf(share.name, sizeof(share.name), "%s", p->name);
-	return share;
-}
-
 /* All people, this store last. */
 struct everybody {
 	struct share *items;		/* owned */
@@ -76,7 +51,8 @@ struct everybody {
 	int n_devices;			/* that they share */
 };
 
-/* Devices that are held by somebody who tells nothing are not shared out. */
+/* Each store computes, for all people, since when they have been without what is due to them.
+ * Devices that are held by somebody who tells nothing are not shared out. */
 static struct everybody everybody_of(const struct snapshot *s, const struct decision *d,
 				     const struct possession *n)
 {
@@ -85,30 +61,31 @@ static struct everybody everybody_of(const struct snapshot *s, const struct deci
 		.items = xcalloc((size_t)count + 1, sizeof(*all.items)), .count = count + 1,
 	};
 
-	for (int i = 0; i < count; i++) {
-		all.items[i] = share_of(s, &s->people.items[i]);
-		others += all.items[i].held;
+	for (int i = 0; i <= count; i++) {
+		const struct person *p = i < count ? &s->people.items[i] : &d->me;
+		struct share *share = &all.items[i];
+
+		*share = (struct share){
+			.held = count_here(s, p, p->held), .wanted = count_here(s, p, p->wanted),
+			.weight = p->weight, .without_since_s = p->without_since_boot_s,
+			.gained_s = p->gained_boot_s,
+		};
+		snprintf(share->name, sizeof(share->name), "%s", p->name);
+		others += i < count ? share->held : 0;
 	}
-	all.items[count] = share_of(s, &d->me);
 	all.n_devices = n->held + n->free + (others < d->n_elsewhere ? others : d->n_elsewhere);
-	return all;
-}
+	for (int i = 0; i <= count; i++) {
+		const struct person *told = i < count ? &s->people.items[i] : &s->people.me;
+		struct share *p = &all.items[i];
+		double exact = shares_exact(all.items, all.count, i, all.n_devices);
 
-/* Each store computes, for all people, since when they have been without what is due to them. */
-static void bring_up_to_date(const struct snapshot *s, const struct sched_input *in,
-			     const struct everybody *all)
-{
-	for (int i = 0; i < all->count; i++) {
-		bool is_me = i == all->count - 1;
-		const struct person *told = is_me ? &s->people.me : &s->people.items[i];
-		struct share *p = &all->items[i];
-		double exact = shares_exact(all->items, all->count, i, all->n_devices);
-
-		p->stay_s = shares_stay_s(p, exact, in);
+		p->stay_s = shares_stay_s(p, exact, &d->input);
 		if (told->devices > 0)
 			p->without_since_s = shares_without_since_s(
-				p, exact, count_here(s, told, told->held), told->at_boot_s, in);
+				p, exact, count_here(s, told, told->held), told->at_boot_s,
+				&d->input);
 	}
+	return all;
 }
 
 static struct person myself(const struct snapshot *s, int held, int wanted)
@@ -127,19 +104,6 @@ static struct person myself(const struct snapshot *s, int held, int wanted)
 	return me;
 }
 
-/* The devices that stay with this store's jobs, or for the next ones, although others want them. */
-static int kept_by(const struct snapshot *s, const struct sched_input *in,
-		   const struct possession *n)
-{
-	const struct person *before = &s->people.me;
-	int kept = shares_protected(s->policy, in);
-
-	if (before->devices > 0 && shares_keep_turn(before->gained_boot_s, in) &&
-	    before->held - n->kept > kept)
-		kept = before->held - n->kept;
-	return kept;
-}
-
 /* The devices that are free for good. An unlocked device within another person's share is not: that
  * person is handing it from one job to the next. */
 static int count_free(const struct everybody *all, const struct decision *d,
@@ -154,40 +118,63 @@ static int count_free(const struct everybody *all, const struct decision *d,
 	return left > 0 ? left : 0;
 }
 
-/* The policy does not replace a job within its slice by another one. */
-static void let_jobs_stay(struct decision *d, const struct sched_input *in)
-{
-	for (int j = 0; j < in->n_jobs; j++) {
-		struct sched_job *job = &d->sched_jobs[j];
-		double age_s = in->now_s - job->launched_s;
-
-		if (job->replicas > 0 && age_s < SHARES_TURN_SLICES * in->slice_s)
-			job->launched_s = fmax(job->launched_s, in->now_s - in->slice_s / 2);
-	}
-}
-
 /* Returns how many devices the policy may give out. */
-static int allowed(const struct snapshot *s, struct decision *d, const struct sched_input *in,
-		   const struct possession *n)
+static int allowed(const struct snapshot *s, struct decision *d, const struct possession *n)
 {
+	const struct sched_input *in = &d->input;
+	const struct person *before = &s->people.me;
 	struct everybody all = everybody_of(s, d, n);
-	int own = all.count - 1, kept = kept_by(s, in, n), left;
+	int own = all.count - 1, kept = shares_protected(s->policy, in), left;
 	/* also where the rounded-up share is not this person's turn */
 	double exact = shares_exact(all.items, all.count, own, all.n_devices);
 	int most = (int)ceil(exact);
 
-	bring_up_to_date(s, in, &all);
+	/* devices that stay for this store's next jobs, although others want them */
+	if (before->devices > 0 && shares_keep_turn(before->gained_boot_s, in) &&
+	    before->held - n->kept > kept)
+		kept = before->held - n->kept;
 	d->me.without_since_boot_s = all.items[own].without_since_s;
 	shares_divide(all.items, all.count, all.n_devices);
 	left = shares_allowed(all.items, all.count, own, count_free(&all, d, n)) - n->kept;
 	/* a device that no job here can use does not lie idle */
 	if (!shares_are_of_use(in, d->choices, most - n->kept))
 		d->me.wanted = n->held;
+	/* the policy does not replace a job within its slice by another one */
 	if (left + n->kept >= n->held && shares_leave_soon(&all.items[own], exact))
-		let_jobs_stay(d, in);
+		for (int j = 0; j < in->n_jobs; j++) {
+			struct sched_job *job = &d->sched_jobs[j];
+			double age_s = in->now_s - job->launched_s;
+
+			if (job->replicas > 0 && age_s < SHARES_TURN_SLICES * in->slice_s)
+				job->launched_s = fmax(job->launched_s,
+						       in->now_s - in->slice_s / 2);
+		}
 	free(all.items);
 	left = left < kept ? kept : left;
 	return left < d->n_usable ? left : d->n_usable;
+}
+
+/* Tells the policy of no more devices than these: leaves to other people some of the kinds of which
+ * the jobs hold least. */
+static void tell_fewer(struct decision *d, int n_devices)
+{
+	struct sched_input *in = &d->input;
+
+	for (int lacking = sched_devices(in) - n_devices; lacking > 0; lacking--) {
+		int most = 0, most_free = INT_MIN;
+
+		for (int k = 0; k < d->n_kinds; k++) {
+			int n = in->kinds[k].n_devices;
+
+			for (int j = 0; j < d->n_asked; j++)
+				n -= d->sched_jobs[j].kind == k ? d->sched_jobs[j].replicas : 0;
+			if (in->kinds[k].n_devices > 0 && n > most_free) {
+				most = k;
+				most_free = n;
+			}
+		}
+		in->kinds[most].n_devices--;
+	}
 }
 
 /* True if only this device will do for a run of this store that is suspended. */
@@ -196,36 +183,30 @@ static bool is_awaited(const struct snapshot *s, int d)
 	for (int r = 0; r < s->runs.count; r++) {
 		const struct run *run = &s->runs.items[r];
 
-		for (int i = 0; i < run->configuration.replicas; i++)
-			if (run->suspension > SUSPENSION_ASKED && run_is_bound(run) &&
-			    device_is_same(&run->devices[i], &s->devices.items[d]))
-				return true;
+		if (run->suspension > SUSPENSION_ASKED && run_is_bound(run) &&
+		    run_has(run, &s->devices.items[d]))
+			return true;
 	}
 	return false;
-}
-
-/* Leaves to other users those free devices that are beyond the n which this store may use. A job
- * that replaces another one would take a free device before the other job's device is free: where
- * two jobs take turns in each pass, nobody else would ever find a free device. */
-static void leave_free_devices(const struct snapshot *s, struct decision *d, int n)
-{
-	for (int i = 0; i < s->devices.count; i++)
-		n -= d->usable[i] && (is_mine(s, i) || is_awaited(s, i));
-	for (int i = 0; i < s->devices.count; i++)
-		if (d->usable[i] && !is_mine(s, i) && !is_awaited(s, i))
-			d->left[i] = n-- <= 0;
 }
 
 void leave_to_others(const struct snapshot *s, struct decision *d)
 {
 	const struct sched_input *in = &d->input;
+	struct possession n = { 0 };
 	struct sched_job *jobs;
 	struct sched_input one;
-	struct possession n;
+	int left;
 
 	if (!is_shared(s) || s->devices.count == 0)
 		return;
-	n = possession_of(s, d);
+	for (int i = 0; i < s->devices.count; i++) {
+		bool mine = is_mine(s, i);
+
+		n.held += mine;
+		n.kept += mine && !d->usable[i];
+		n.free += d->usable[i] && !mine;
+	}
 	jobs = xcalloc((size_t)in->n_jobs, sizeof(*jobs));
 	one = sched_merge_kinds(in, jobs);
 	one.kinds[0].n_devices += d->n_elsewhere;
@@ -236,26 +217,27 @@ void leave_to_others(const struct snapshot *s, struct decision *d)
 		d->me.without_since_boot_s = s->now_boot_s;
 		return;
 	}
-	tell_fewer(d, allowed(s, d, in, &n));
+	tell_fewer(d, allowed(s, d, &n));
 	/* the policy chooses among several kinds of devices */
-	if (d->n_kinds == 1)
-		leave_free_devices(s, d, sched_devices(in));
+	if (d->n_kinds > 1)
+		return;
+	/* The free devices beyond those are for others. A job that replaces another one would take
+	 * a free device before the other job's device is free: where two jobs take turns in each
+	 * pass, nobody else would ever find a free device. */
+	left = sched_devices(in);
+	for (int i = 0; i < s->devices.count; i++)
+		left -= d->usable[i] && (is_mine(s, i) || is_awaited(s, i));
+	for (int i = 0; i < s->devices.count; i++)
+		if (d->usable[i] && !is_mine(s, i) && !is_awaited(s, i))
+			d->left[i] = left-- <= 0;
 }
 
 /* --- telling --- */
 
-static int held_after(const struct snapshot *s, const struct decision *d)
-{
-	int n = 0;
-
-	for (int i = 0; i < s->devices.count; i++)
-		n += d->owner[i] >= 0 || is_mine(s, i);
-	return n;
-}
-
 void tell_others(const struct engine_context *at, const struct snapshot *s,
 		 const struct decision *d)
 {
+	int held = 0;
 	struct person me;
 	struct err ignored;
 
@@ -265,19 +247,11 @@ void tell_others(const struct engine_context *at, const struct snapshot *s,
 		people_leave(at->paths);
 		return;
 	}
-	me = myself(s, held_after(s, d), d->me.wanted);
+	for (int i = 0; i < s->devices.count; i++)
+		held += d->owner[i] >= 0 || is_mine(s, i);
+	me = myself(s, held, d->me.wanted);
 	me.without_since_boot_s = d->me.without_since_boot_s;
 	people_tell(at->paths, &me, &ignored);
-}
-
-/* The number of devices of the jobs that keep or get devices. */
-static int given(const struct snapshot *s, const struct decision *d)
-{
-	int n = 0;
-
-	for (int i = 0; i < s->devices.count; i++)
-		n += d->owner[i] >= 0;
-	return n;
 }
 
 /* The policy does not know of the devices that others have, so its sentence about a job that needs
@@ -285,11 +259,12 @@ static int given(const struct snapshot *s, const struct decision *d)
 void explain_sharing(const struct snapshot *s, struct decision *d)
 {
 	struct text why = TEXT_INIT;
-	int n;
+	int n = 0;		/* devices of the jobs that keep or get devices */
 
 	if (!is_shared(s) || s->people.count == 0)
 		return;
-	n = given(s, d);
+	for (int i = 0; i < s->devices.count; i++)
+		n += d->owner[i] >= 0;
 	people_describe(&s->people, n, most_devices(d), &why);
 	for (int j = 0; j < d->n; j++) {
 		struct sched_choice *choice = &d->choices[j];

@@ -143,10 +143,29 @@ int snapshot_is_current(const struct snapshot *s, struct store *store, bool *cur
 			struct err *err);
 /* Inside a write transaction: reads all but the machine again, and keeps the fits. */
 int pass_read_again(const struct engine_context *at, struct snapshot *s, struct err *err);
+void snapshot_release(struct snapshot *s);
+
+/* The run that holds devices for the job: assigned or running, and not told to stop. NULL: none. */
+const struct run *snapshot_run_of(const struct snapshot *s, const struct job *job);
+/* NULL: there is no such job. Jobs are in the order of their numbers. */
+const struct job *snapshot_job(const struct snapshot *s, int64_t id);
+/* The index of the device that is the same as when it was given out; -1: there is none. */
+int snapshot_device(const struct snapshot *s, const struct device *wanted);
+/* True if the run has the device, or waits for it: none while it is suspended. */
+bool run_holds(const struct run *run, const struct device *device);
+/* True if the run holds the device, or had it when it was suspended. */
+bool run_has(const struct run *run, const struct device *device);
+/* True if the run has left its devices and is to come back to some. */
+static inline bool is_suspended(const struct run *run)
+{
+	return run->suspension == SUSPENSION_DONE && run->stop_reason == STOP_NONE;
+}
+
 /* read_devices.c */
-/* Looks at the devices and their users, outside any transaction, if there is a job to decide on.
- * Sets s->look_failed for a machine that cannot be read: the pass fails with s->failure at its end,
- * since runs that lost their supervisors must not wait for the machine. */
+/* Looks at the devices and their users, outside any transaction since a driver or a directory of
+ * users may take seconds, if there is a job to decide on. Sets s->look_failed for a machine that
+ * cannot be read: the pass fails with s->failure at its end, since runs that lost their supervisors
+ * must not wait for the machine. */
 int pass_look_at_machine(const struct engine_context *at, struct snapshot *s, struct err *err);
 /* Sets how runs here are suspended, and the machine's memory. */
 void pass_look_for_suspension(struct snapshot *s);
@@ -158,34 +177,26 @@ int pass_judge_devices(const struct engine_context *at, struct snapshot *s, stru
 /* Takes the devices from such a run that others have crowded out, if there is room elsewhere: the
  * run is called off, and its job is placed anew. */
 void pass_leave_crowded(const struct engine_context *at, struct snapshot *s);
+
 /* gpu_remarks.c: reads s->remarks, if the devices are GPUs of this machine. */
 int read_remarks(struct store *store, struct snapshot *s, struct err *err);
-void forget_remarks(struct snapshot *s);
-/* suspendable.c: reads s->move_s_per_byte from the self-tests, once the devices are listed. */
+/* suspension.c: reads s->move_s_per_byte from the self-tests, once the devices are listed. */
 int read_freezable(struct store *store, struct snapshot *s, struct err *err);
-void snapshot_release(struct snapshot *s);
-
 /* interactive.c: who of the jobs is deserted, once jobs and runs are read. */
 int read_interactive(const struct engine_context *at, struct snapshot *s, struct err *err);
-
-/* disks.c */
+/* read_jobs.c, once jobs, runs and devices are read: */
+/* s->windows and s->starts_containers. */
+int read_runs(struct store *store, struct snapshot *s, struct err *err);
+/* s->setbacks, s->loses, and the most memory that a run of a waiting job had. */
+int read_of_jobs(struct store *store, struct snapshot *s, struct err *err);
+int read_device_needs(struct store *store, struct snapshot *s, struct err *err);
+int read_host_needs(struct store *store, struct snapshot *s, struct err *err);
+/* What is known of jobs that may share a device. */
+int read_share(struct store *store, struct snapshot *s, struct err *err);
+/* The index of the workload in s->share; -1: none. */
+int share_workload(const struct snapshot *s, const char *workload);
 int read_disks(const struct engine_context *at, struct snapshot *s, struct err *err);
-void forget_disks(struct snapshot *s);
 /* Why the job cannot save: its disk is nearly full. NULL: it can. */
 const char *snapshot_full_disk(const struct snapshot *s, const struct job *job);
-
-/* share_read.c: what is known of jobs that may share, once jobs, runs and devices are read. */
-int read_share(struct store *store, struct snapshot *s, struct err *err);
-void forget_share(struct snapshot *s);
-
-/* job_plans.c */
-bool names_contain(const struct strings *names, const char *name);
-/* Adds the names of the workload under each plan that is declared. */
-void name_plans(const struct declaration *declared, struct strings *names);
-/* Sets what sizes of each plan may take of the memory there is. */
-void limit_plans(struct snapshot *s);
-
-/* The run that holds devices for the job: assigned or running, and not told to stop. NULL: none. */
-const struct run *snapshot_run_of(const struct snapshot *s, const struct job *job);
 
 #endif

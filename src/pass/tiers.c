@@ -1,14 +1,14 @@
-/* tiers.c - the tiers of the usable devices, and what candidates make of them. */
+/* tiers.c - devices that are joined better and worse: the tiers of the usable devices, what
+ * candidates make of them, and what is told and written of waits for better ones. Where all pairs
+ * of devices are joined alike, there is one tier: nothing here changes a decision. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "job_plans.h"
-#include "kinds.h"
+#include "plan.h"
 #include "pollux/mem.h"
-#include "tiers.h"
-
-/* --- which tiers there are --- */
+#include "stages.h"
 
 /* Marks the devices of the kind that jobs may have now, or when other people leave them. */
 static void mark_kind(const struct snapshot *s, const struct decision *d, int kind, bool *in)
@@ -73,73 +73,40 @@ void tiers_tell_model(const struct decision *d, const char *kind, struct job_mod
 
 /* --- what candidates make of them --- */
 
-static const struct job_model *model_on(const struct decision *d, int j, int kind)
-{
-	const struct candidate *c = &d->candidates[j];
-	const struct goodput_table *table = c->on_kind ? c->on_kind[kind].table : NULL;
-
-	return table && !table->assumed ? &c->on_kind[kind].model : NULL;
-}
-
-static double value_at(const struct job_model *m, struct throughput_place place)
-{
-	struct goodput_choice choice;
-
-	return m && m->known && job_model_best_at(m, place, &choice) ? choice.goodput
-								     : (double)NAN;
-}
-
-/* The best of the plans that are compared. */
-static double value_of_plans(const struct job_plans *p, int kind, struct throughput_place place)
-{
-	double best = (double)NAN;
-
-	for (int i = 0; p->trial < 0 && i < p->declared.count; i++)
-		best = fmax(best, plan_goodput_at(p, i, kind, place));
-	return best;
-}
-
 static double value_of_place(const struct decision *d, int j, int kind,
 			     struct throughput_place place)
 {
 	const struct candidate *c = &d->candidates[j];
+	const struct goodput_table *table = c->on_kind ? c->on_kind[kind].table : NULL;
+	const struct job_model *m = table && !table->assumed ? &c->on_kind[kind].model : NULL;
+	struct goodput_choice choice;
+	double best = (double)NAN;
 
 	if (place.replicas >= d->tiers->n_best)
 		return (double)NAN;
-	return c->plans ? value_of_plans(c->plans, kind, place)
-			: value_at(model_on(d, j, kind), place);
+	/* the best of the plans that are compared */
+	for (int i = 0; c->plans && c->plans->trial < 0 && i < c->plans->declared.count; i++)
+		best = fmax(best, plan_goodput_at(c->plans, i, kind, place));
+	if (!c->plans && m && m->known && job_model_best_at(m, place, &choice))
+		best = choice.goodput;
+	return best;
 }
 
 double tiers_value(const struct decision *d, int j, int kind, int r, enum configuration_tier tier)
 {
-	struct throughput_place place = throughput_place_on(1, r);
-
-	place.tier = tier;
-	return value_of_place(d, j, kind, place);
+	return value_of_place(d, j, kind, (struct throughput_place){ 1, r, tier });
 }
 
 double tiers_value_in_run(const struct decision *d, int j, enum configuration_tier tier)
 {
 	const struct candidate *c = &d->candidates[j];
-	const struct configuration *run = c->run ? &c->run->configuration
-						 : &c->suspended->configuration;
-	struct throughput_place place = throughput_place_on(1, run->replicas);
+	const struct configuration *run = &run_of(c)->configuration;
+	struct throughput_place place = { 1, run->replicas, tier };
 	int plan = c->plans ? job_plan_index(c->plans, run->plan) : -1;
 
-	place.tier = tier;
 	if (c->plans && plan >= 0 && c->plans->trial < 0 && place.replicas < d->tiers->n_best)
 		return plan_goodput_at(c->plans, plan, d->choices[j].kind, place);
 	return c->plans ? (double)NAN : value_of_place(d, j, d->choices[j].kind, place);
-}
-
-/* What a candidate makes of the devices that its run has. */
-static double value_held(const struct decision *d, int j, const struct run *run)
-{
-	struct throughput_place place = throughput_place_on(run->configuration.nodes,
-							    run->configuration.replicas);
-
-	place.tier = run->configuration.tier;
-	return value_of_place(d, j, d->sched_jobs[j].kind, place);
 }
 
 bool tiers_set_value(struct decision *d, int j, int kind, int r, double value)
@@ -200,38 +167,175 @@ bool waits_for_tier(const struct snapshot *s, const struct job *job, struct deci
 		return false;
 	if (worst == TIER_UNKNOWN || least < 2 || most_joined(s, d, worst) >= least)
 		return false;
-	pass_over(d, job, false, xasprintf("no %d devices here are joined as --tier %s demands",
-					   least, worst_tier_names.names[worst]), (double)NAN);
+	pass_over(d, job, xasprintf("no %d devices here are joined as --tier %s demands", least,
+				    worst_tier_names.names[worst]));
 	return true;
-}
-
-static void obey_tier(const struct snapshot *s, struct decision *d, int j)
-{
-	enum configuration_tier worst = d->candidates[j].job->declared.worst_tier;
-	struct sched_job *job = &d->sched_jobs[j];
-	int most;
-
-	if (worst == TIER_UNKNOWN || is_of_cluster(s))
-		return;
-	most = most_joined(s, d, worst);
-	if (most < job->max_replicas)
-		job->max_replicas = most > job->min_replicas ? most : job->min_replicas;
 }
 
 void tiers_weigh(const struct snapshot *s, struct decision *d)
 {
-	for (int j = 0; d->tiers->pinned && j < d->n; j++)
-		obey_tier(s, d, j);
-	for (int j = 0; (d->tiers->several || d->n_nodes > 1) && j < d->n; j++) {
+	for (int j = 0; j < d->n; j++) {
 		const struct run *run = d->candidates[j].run;
-		int r = run ? run->configuration.replicas : 0;
+		const struct configuration *c = run ? &run->configuration : NULL;
+		enum configuration_tier worst = d->candidates[j].job->declared.worst_tier;
+		struct sched_job *job = &d->sched_jobs[j];
 		double value;
 
-		if (r < 2 || (run->configuration.tier == TIER_UNKNOWN &&
-			      run->configuration.nodes < 2))
+		if (worst != TIER_UNKNOWN && !is_of_cluster(s)) {
+			int most = most_joined(s, d, worst);
+
+			if (most < job->max_replicas)
+				job->max_replicas = most > job->min_replicas ? most
+									     : job->min_replicas;
+		}
+		if (!(d->tiers->several || d->n_nodes > 1) || !c || c->replicas < 2 ||
+		    (c->tier == TIER_UNKNOWN && c->nodes < 2))
 			continue;
-		value = value_held(d, j, run);
+		value = value_of_place(d, j, job->kind,
+				       (struct throughput_place){ c->nodes, c->replicas, c->tier });
 		if (value > 0)
-			tiers_set_value(d, j, d->sched_jobs[j].kind, r, value);
+			tiers_set_value(d, j, job->kind, c->replicas, value);
+	}
+}
+
+/* --- in words --- */
+
+#define MOST_NAMES 4
+
+static const char *tier_words(const struct snapshot *s, int tier)
+{
+	const struct device_backend *backend = device_backend_of(s->devices.items[0].id);
+
+	switch ((enum device_link)tier) {
+	case DEVICE_LINK_FAST:
+		return backend && backend->words ? backend->words->fast_link : "fast links";
+	case DEVICE_LINK_SWITCH:
+		return backend && backend->is_accelerator ? "one switch" : "one cache";
+	case DEVICE_LINK_NUMA:
+		return "one NUMA node";
+	case DEVICE_LINK_MACHINE:
+		break;
+	}
+	return "one machine";
+}
+
+/* "gpu:0+gpu:1" */
+static void add_devices(const struct snapshot *s, const bool *set, struct text *t)
+{
+	int n = 0;
+
+	for (int i = 0; i < s->devices.count; i++)
+		if (set[i] && n++ < MOST_NAMES)
+			text_addf(t, "%s%s", n > 1 ? "+" : "", s->devices.items[i].name);
+	if (n > MOST_NAMES)
+		text_addf(t, "+%d more", n - MOST_NAMES);
+}
+
+static void add_time(double seconds, struct text *t)
+{
+	if (seconds < 60)
+		text_addf(t, "%.0f s", fmax(ceil(seconds), 1));
+	else if (seconds < 3600)
+		text_addf(t, "%.0f min", ceil(seconds / 60));
+	else
+		text_addf(t, "%.1f h", seconds / 3600);
+}
+
+/* "waits up to 4 min for gpu:0+gpu:1 (NVLink): gpu:0+gpu:2 would be 31 % slower" */
+void tiers_explain_wait(const struct snapshot *s, struct decision *d, int j,
+			const struct tier_offer *o, const struct tier_answer *a)
+{
+	struct sched_choice *choice = &d->choices[j];
+	struct text t = TEXT_INIT;
+
+	if (isinf(a->until_s)) {
+		text_addf(&t, "waits for %d devices joined by %s: --tier %s", o->replicas,
+			  tier_words(s, a->tier),
+			  worst_tier_names.names[d->candidates[j].job->declared.worst_tier]);
+	} else {
+		bool now[DEVICE_MAX] = { false };
+
+		for (int i = 0; i < s->devices.count && i < DEVICE_MAX; i++)
+			now[i] = d->owner[i] == j;
+		text_add(&t, "waits up to ");
+		add_time(a->until_s - o->since_s, &t);
+		text_add(&t, " for ");
+		add_devices(s, a->wanted, &t);
+		text_addf(&t, " (%s): ", tier_words(s, a->tier));
+		add_devices(s, now, &t);
+		text_addf(&t, " would be %.0f %% slower",
+			  100 * (1 - o->goodput[o->tier_now] / o->goodput[a->tier]));
+		choice->next_start_s = a->until_s;
+	}
+	snprintf(choice->reason, SCHED_REASON_SIZE, "%s", t.data);
+	text_release(&t);
+}
+
+void tiers_explain_move(const struct snapshot *s, struct decision *d, int j, const bool *set,
+			int tier, double gain)
+{
+	struct text t = TEXT_INIT;
+
+	text_add(&t, "moves to ");
+	add_devices(s, set, &t);
+	text_addf(&t, " (%s): %.0f %% faster there", tier_words(s, tier), 100 * (gain - 1));
+	snprintf(d->choices[j].reason, SCHED_REASON_SIZE, "%s", t.data);
+	text_release(&t);
+}
+
+/* --- what is written --- */
+
+/* Times that differ by less than this are not written again. */
+#define SAME_TIME_S 2.0
+
+/* A job that takes worse devices in the end has waited for the better ones for at least as long. */
+static void keep_waited(const struct snapshot *s, const struct decision *d, int j, struct plan *p)
+{
+	const struct job *job = d->candidates[j].job;
+	const struct pass_tiers *t = d->tiers;
+	enum configuration_tier given = tiers_given(s, d, j), best;
+
+	if (given == TIER_UNKNOWN)
+		return;
+	best = t->best[d->choices[j].kind * t->n_best + d->choices[j].replicas];
+	for (int i = 0; i < (best < given ? 2 : 1); i++)
+		plan_add(p, ACTION_TIER_WAITED, job->id, NULL, NULL)->waited = (struct tier_past){
+			.time_s = s->now_wall_s, .replicas = d->choices[j].replicas,
+			.tier = (int)(i ? best : given) - TIER_FAST,
+			.wait_s = fmax(s->now_wall_s - job->tier_wait_since_s, 0),
+		};
+}
+
+void end_tier_wait(const struct job *job, struct plan *p)
+{
+	struct action *a;
+
+	if (isnan(job->tier_wait_since_s))
+		return;
+	a = plan_add(p, ACTION_TIER_WAIT, job->id, NULL, NULL);
+	a->since_s = a->until_s = (double)NAN;
+}
+
+void keep_tier_wait(const struct snapshot *s, const struct decision *d, int j, struct plan *p)
+{
+	const struct tier_hold *hold = d->tiers ? &d->tiers->holds[j] : NULL;
+	const struct job *job = d->candidates[j].job;
+	bool waited = !isnan(job->tier_wait_since_s);
+
+	if (hold && hold->waits) {
+		double to_wall_s = s->now_wall_s - s->now_boot_s;
+		double until_s = isinf(hold->until_s) ? (double)NAN : hold->until_s + to_wall_s;
+		struct action *a;
+
+		if (waited && isnan(until_s) == isnan(job->tier_wait_until_s) &&
+		    !(fabs(until_s - job->tier_wait_until_s) > SAME_TIME_S))
+			return;
+		a = plan_add(p, ACTION_TIER_WAIT, job->id, NULL, NULL);
+		a->since_s = waited ? job->tier_wait_since_s : hold->since_s + to_wall_s;
+		a->until_s = until_s;
+	} else {
+		if (waited && d->tiers && d->choices[j].replicas > 1)
+			keep_waited(s, d, j, p);
+		end_tier_wait(job, p);
 	}
 }

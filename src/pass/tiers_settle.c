@@ -1,20 +1,22 @@
 /* tiers_settle.c - who waits for devices that are joined better, once the policy has decided and
- * devices were assigned. */
+ * devices were assigned; and which runs go on on better ones that are free: by a relaunch that
+ * pays, or, where a suspended run can go on on any devices, there in place.
+ *
+ * A job is weighed at the best tier that so many devices can have. Once the devices are assigned, a
+ * job that got worse ones either waits (tier_wait.h) or has its goodput on them in the next round;
+ * then the policy is asked again, about the jobs that do not wait and the devices that are not kept
+ * for those that do. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "job_plans.h"
 #include "pollux/mem.h"
-#include "tiers.h"
+#include "stages.h"
 
 /* Rounds of deciding again for what is better; then what was assigned stands, but for jobs that do
  * not accept it. */
 #define MOST_ROUNDS 32
 /* A job whose length is not known is taken to go on for so many slices, as in sched/worth.h. */
 #define LENGTH_SLICES 12
-
-/* --- what is known of a candidate --- */
 
 /* The number of devices and the goodput that a length in device-seconds is counted in. */
 static double unit_of(const struct decision *d, int j)
@@ -26,16 +28,6 @@ static double unit_of(const struct decision *d, int j)
 		if (offers_at(job, kind, 0, r).goodput > 0)
 			return offers_at(job, kind, 0, r).goodput / r;
 	return (double)NAN;
-}
-
-static double work_of(const struct snapshot *s, const struct decision *d, int j)
-{
-	const struct sched_job *job = &d->sched_jobs[j];
-
-	if (!isnan(job->remaining_samples))
-		return job->remaining_samples;
-	return unit_of(d, j) * (fmax(job->attained_service_device_s, 0) +
-				LENGTH_SLICES * s->config->slice_s);
 }
 
 /* When a running job that keeps its devices ends, as far as its work is known. */
@@ -52,27 +44,21 @@ static double ends_s(const struct snapshot *s, const struct decision *d, int j)
 	return s->now_boot_s + job->remaining_samples / rate;
 }
 
-static bool is_running_on(const struct snapshot *s, const struct run *run, int device)
-{
-	for (int i = 0; run && i < run_held(run); i++)
-		if (device_is_same(&s->devices.items[device], &run->devices[i]))
-			return true;
-	return false;
-}
-
-bool tiers_stays(const struct snapshot *s, const struct decision *d, int j)
+/* True if the job's run goes on on the devices that it has. */
+static bool stays(const struct snapshot *s, const struct decision *d, int j)
 {
 	const struct run *run = d->candidates[j].run;
 
 	if (!run || d->choices[j].replicas != run->configuration.replicas)
 		return false;
 	for (int i = 0; i < s->devices.count; i++)
-		if (d->owner[i] == j && !is_running_on(s, run, i))
+		if (d->owner[i] == j && !run_holds(run, &s->devices.items[i]))
 			return false;
 	return true;
 }
 
-double *tiers_free_times(const struct snapshot *s, const struct decision *d, int j)
+/* When each device is free for the candidate. The caller frees the result. */
+static double *free_times(const struct snapshot *s, const struct decision *d, int j)
 {
 	double *free_s = xcalloc((size_t)s->devices.count, sizeof(*free_s));
 
@@ -84,7 +70,7 @@ double *tiers_free_times(const struct snapshot *s, const struct decision *d, int
 		else if (k == ASSIGN_FREE || k == j)
 			free_s[i] = s->now_boot_s;
 		else
-			free_s[i] = k < d->n && tiers_stays(s, d, k) ? ends_s(s, d, k) : HUGE_VAL;
+			free_s[i] = k < d->n && stays(s, d, k) ? ends_s(s, d, k) : HUGE_VAL;
 		if (d->kind_of[i] != d->choices[j].kind)
 			free_s[i] = HUGE_VAL;
 	}
@@ -92,14 +78,6 @@ double *tiers_free_times(const struct snapshot *s, const struct decision *d, int
 }
 
 /* --- waiting --- */
-
-/* From the wall clock, which may have been set back. */
-static double since_s(const struct snapshot *s, const struct job *job)
-{
-	if (isnan(job->tier_wait_since_s))
-		return s->now_boot_s;
-	return s->now_boot_s - fmax(s->now_wall_s - job->tier_wait_since_s, 0);
-}
 
 /* Other policies than goodput do not tell when a job must start. */
 static double overdue_s(const struct snapshot *s, const struct decision *d, int j)
@@ -112,14 +90,21 @@ static struct tier_offer offer_to(const struct snapshot *s, const struct decisio
 {
 	const struct job *job = d->candidates[j].job;
 	enum configuration_tier worst = job->declared.worst_tier;
+	/* the wall clock may have been set back */
+	double waited_s = isnan(job->tier_wait_since_s)
+		? 0 : fmax(s->now_wall_s - job->tier_wait_since_s, 0);
+	const struct sched_job *told = &d->sched_jobs[j];
 	int r = d->choices[j].replicas;
 	struct tier_offer o = {
 		.links = d->tiers->links, .free_s = free_s, .replicas = r,
 		.now_s = s->now_boot_s, .tier_now = (int)tiers_given(s, d, j) - TIER_FAST,
 		.worst = worst == TIER_UNKNOWN ? TIER_LINKS - 1 : (int)worst - TIER_FAST,
-		.work = work_of(s, d, j), .since_s = since_s(s, job),
+		.work = told->remaining_samples, .since_s = s->now_boot_s - waited_s,
 	};
 
+	if (isnan(o.work))
+		o.work = unit_of(d, j) * (fmax(told->attained_service_device_s, 0) +
+					  LENGTH_SLICES * s->config->slice_s);
 	o.latest_s = fmin(overdue_s(s, d, j), o.since_s + s->config->locality_wait_s);
 	for (int t = 0; t < TIER_LINKS; t++) {
 		o.goodput[t] = s->policy == &policy_goodput
@@ -129,15 +114,6 @@ static struct tier_offer offer_to(const struct snapshot *s, const struct decisio
 						      s->now_wall_s, s->config->slice_s);
 	}
 	return o;
-}
-
-/* True if no run has the device, not even one that is about to leave. */
-static bool is_idle(const struct snapshot *s, int device)
-{
-	for (int i = 0; i < s->runs.count; i++)
-		if (is_running_on(s, &s->runs.items[i], device))
-			return false;
-	return true;
 }
 
 /* Promises the devices of the set to the job. Those that are free are kept for it if the others are
@@ -153,13 +129,17 @@ static void hold(const struct snapshot *s, struct decision *d, int j, const doub
 		if (!a->wanted[i])
 			continue;
 		d->tiers->promised[i] = true;
-		d->tiers->kept[i] = keeps && free_s[i] <= s->now_boot_s && is_idle(s, i);
+		/* not where a run has it, even one that is about to leave */
+		d->tiers->kept[i] = keeps && free_s[i] <= s->now_boot_s;
+		for (int r = 0; r < s->runs.count; r++)
+			d->tiers->kept[i] &= !run_holds(&s->runs.items[r], &s->devices.items[i]);
 	}
 	d->choices[j] = (struct sched_choice){ .next_start_s = (double)NAN,
 					       .overdue_s = d->choices[j].overdue_s };
 }
 
-void tiers_give(const struct snapshot *s, struct decision *d, int j, const bool *set)
+/* Gives the candidate the devices of the set, which are free, in place of those assigned. */
+static void give(const struct snapshot *s, struct decision *d, int j, const bool *set)
 {
 	for (int i = 0; i < s->devices.count; i++)
 		if (set[i])
@@ -171,13 +151,13 @@ void tiers_give(const struct snapshot *s, struct decision *d, int j, const bool 
 /* True if the job waits: then the others are to be decided on again. */
 static bool asks_to_wait(const struct snapshot *s, struct decision *d, int j)
 {
-	double *free_s = tiers_free_times(s, d, j);
+	double *free_s = free_times(s, d, j);
 	struct tier_offer o = offer_to(s, d, j, free_s);
 	struct tier_answer a = { .wanted = xcalloc((size_t)s->devices.count, sizeof(bool)) };
 
 	tier_ask(&o, &a);
 	if (a.waits && a.start_s <= s->now_boot_s) {
-		tiers_give(s, d, j, a.wanted);
+		give(s, d, j, a.wanted);
 		a.waits = false;
 	} else if (a.waits) {
 		d->tiers->holds[j] = (struct tier_hold){
@@ -194,18 +174,10 @@ static bool asks_to_wait(const struct snapshot *s, struct decision *d, int j)
 
 /* --- rounds --- */
 
-/* True if the job begins on several devices of its own, or on more than it has. */
-static bool is_given_several(const struct snapshot *s, const struct decision *d, int j)
+/* True if a suspended run of the job goes on in place on whatever devices the job is given. */
+static bool goes_on_anywhere(const struct decision *d, int j)
 {
-	return d->choices[j].replicas > 1 && d->places[j].device < 0 && !comes_back(d, j) &&
-	       !d->tiers->holds[j].waits && !tiers_stays(s, d, j);
-}
-
-static enum configuration_tier best_for(const struct decision *d, int j)
-{
-	const struct pass_tiers *t = d->tiers;
-
-	return t->best[d->choices[j].kind * t->n_best + d->choices[j].replicas];
+	return comes_back(d, j) && !run_is_bound(d->candidates[j].suspended);
 }
 
 /* True if the job does not accept devices of the tier. */
@@ -216,42 +188,115 @@ static bool is_refused(const struct decision *d, int j, enum configuration_tier 
 	return worst != TIER_UNKNOWN && given > worst;
 }
 
-/* True if the job is to be decided on again, by what it makes of the devices that it got. */
-static bool is_weighed_again(struct decision *d, int j, enum configuration_tier given)
-{
-	int r = d->choices[j].replicas, kind = d->choices[j].kind;
-	double value = tiers_value(d, j, kind, r, given);
-	struct throughput_place place = throughput_place_on(1, r);
-	bool lower;
-
-	if (is_refused(d, j, given))
-		return tiers_set_value(d, j, kind, r, (double)NAN);
-	place.tier = given;
-	lower = value > 0 && tiers_set_value(d, j, kind, r, value);
-	return plan_ways_lower(d, j, kind, place) || lower;
-}
-
 /* True if some jobs are to be decided on again. forced: looks only at jobs that do not accept the
  * devices that they got. Each round then makes one of these wait for good, or takes a number of
  * devices from those that the job may have. So the rounds end. */
 static bool look_again(const struct snapshot *s, struct decision *d, bool forced)
 {
+	const struct pass_tiers *t = d->tiers;
 	bool again = false;
 
 	for (int j = 0; j < d->n_asked; j++) {
-		enum configuration_tier given = d->choices[j].replicas > 1 ? tiers_given(s, d, j)
-									   : TIER_UNKNOWN;
-		bool refused = is_refused(d, j, given);
+		int r = d->choices[j].replicas, kind = d->choices[j].kind;
+		enum configuration_tier given = r > 1 ? tiers_given(s, d, j) : TIER_UNKNOWN;
+		bool refused = is_refused(d, j, given), lower;
+		/* it begins on several devices of its own, or on more than it has */
+		bool begins = r > 1 && d->places[j].device < 0 && !comes_back(d, j) &&
+			      !d->tiers->holds[j].waits && !stays(s, d, j);
+		struct throughput_place place = { .nodes = 1, .replicas = r };
+		double value;
 
-		if (!is_given_several(s, d, j) && !(refused && tiers_go_on_anywhere(d, j)))
+		if (!begins && !(refused && goes_on_anywhere(d, j)))
 			continue;
-		if (given <= best_for(d, j) || (forced && !refused))
+		if (given <= t->best[kind * t->n_best + r] || (forced && !refused))
 			continue;
 		if (!d->candidates[j].run && asks_to_wait(s, d, j))
 			return true;
-		again |= is_weighed_again(d, j, tiers_given(s, d, j));
+		/* By what it makes of the devices that it got; not of those that it refuses. */
+		given = tiers_given(s, d, j);
+		if (is_refused(d, j, given)) {
+			again |= tiers_set_value(d, j, kind, r, (double)NAN);
+			continue;
+		}
+		place.tier = given;
+		value = tiers_value(d, j, kind, r, given);
+		lower = value > 0 && tiers_set_value(d, j, kind, r, value);
+		again |= plan_ways_lower(d, j, kind, place) || lower;
 	}
 	return again;
+}
+
+/* --- moving --- */
+
+/* A job is left alone for so long after its launch, as in sched/curve.h. */
+#define SETTLE_RELAUNCHES 2
+#define SETTLE_SLICES 0.1
+
+/* What a relaunch takes, also where a turn only suspends the run. */
+static double relaunch_s(const struct sched_job *job)
+{
+	return job->relaunch_s > 0 ? job->relaunch_s : job->restart_s;
+}
+
+/* True if a relaunch of the job's run in its plan is in question. */
+static bool may_be_relaunched(const struct decision *d, int j)
+{
+	const struct candidate *c = &d->candidates[j];
+
+	return c->relaunchable && d->sched_jobs[j].preemptible &&
+	       !(c->plans && d->choices[j].reconfigure);
+}
+
+/* True if the job has a run on several devices that could have others. */
+static bool may_move(const struct snapshot *s, const struct decision *d, int j)
+{
+	const struct sched_job *job = &d->sched_jobs[j];
+
+	if (d->choices[j].replicas < 2)
+		return false;
+	if (comes_back(d, j))
+		return goes_on_anywhere(d, j) || may_be_relaunched(d, j);
+	return stays(s, d, j) && d->candidates[j].run->state == RUN_RUNNING &&
+	       may_be_relaunched(d, j) &&
+	       s->now_boot_s - job->launched_s >= fmax(SETTLE_RELAUNCHES * relaunch_s(job),
+						       SETTLE_SLICES * s->config->slice_s);
+}
+
+static void move_one(const struct snapshot *s, struct decision *d, int j)
+{
+	const struct candidate *c = &d->candidates[j];
+	enum configuration_tier now = tiers_given(s, d, j);
+	bool *set = xcalloc((size_t)s->devices.count, sizeof(*set));
+	double *free_s = free_times(s, d, j), here = tiers_value_in_run(d, j, now);
+	const struct sched_job *job = &d->sched_jobs[j];
+	bool anywhere = goes_on_anywhere(d, j);
+
+	/* Devices that are not free now are out of the question. So are, for a suspended run, those
+	 * on which other suspended runs keep memory: check_device_memory() could take them from the
+	 * job again, which would then have none. */
+	for (int i = 0; i < s->devices.count; i++)
+		if (!(free_s[i] <= s->now_boot_s) ||
+		    (c->suspended && device_memory_kept(s, NULL, i, c->job) > 0))
+			free_s[i] = HUGE_VAL;
+	for (int t = 0; t < (int)now - TIER_FAST; t++) {
+		double there = tiers_value_in_run(d, j, (enum configuration_tier)(TIER_FAST + t));
+
+		if (tier_earliest_set(&d->tiers->links, free_s, d->choices[j].replicas, t, set) >
+		    s->now_boot_s)
+			continue;
+		if (anywhere ? !(there > here)
+			     : !tier_move_pays(here, there, job->remaining_samples,
+					       s->config->slice_s, relaunch_s(job),
+					       relaunch_s(job) + job->unsaved_s))
+			continue;
+		d->tiers->holds[j].moves = !anywhere;
+		give(s, d, j, set);
+		d->choices[j].reconfigure = false;
+		tiers_explain_move(s, d, j, set, t, there / here);
+		break;
+	}
+	free(free_s);
+	free(set);
 }
 
 void tiers_settle(const struct snapshot *s, struct decision *d)
@@ -263,6 +308,12 @@ void tiers_settle(const struct snapshot *s, struct decision *d)
 		return;
 	for (int round = 0; look_again(s, d, round >= MOST_ROUNDS); round++)
 		decide_and_assign(s, d);
-	if (s->policy == &policy_goodput)
-		tiers_move(s, d);
+	if (s->policy != &policy_goodput)
+		return;
+	for (int j = 0; j < d->n_asked; j++)
+		if (d->choices[j].replicas == 0 && d->choices[j].overdue_s <= s->now_boot_s)
+			return;
+	for (int j = 0; j < d->n_asked; j++)
+		if (may_move(s, d, j))
+			move_one(s, d, j);
 }

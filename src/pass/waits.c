@@ -1,15 +1,17 @@
-/* waits.c - jobs that are not in question yet: they come after others, or begin later. */
+/* waits.c - jobs that are not in question yet: they come after others, begin later, pause after a
+ * failure, have no room on their disk, or wait for the one GPU on which they can go on. */
 #include <math.h>
 #include <stdlib.h>
 #include <time.h>
 
-#include "decision.h"
 #include "pollux/mem.h"
+#include "stages.h"
 
-/* Returns the index of the first dependency of the job, or where it would be, in a list that is in
- * the order of the jobs. */
-static int first_dependency(const struct dependency_list *list, int64_t job_id)
+/* Returns the dependencies of the job, as they are after this pass; *n: their number. The list is
+ * in the order of the jobs. */
+static const struct dependency *dependencies_of(const struct decision *d, int64_t job_id, int *n)
 {
+	const struct dependency_list *list = &d->after;
 	int low = 0, high = list->count;
 
 	while (low < high) {
@@ -20,18 +22,9 @@ static int first_dependency(const struct dependency_list *list, int64_t job_id)
 		else
 			high = middle;
 	}
-	return low;
-}
-
-/* Returns the dependencies of the job, as they are after this pass; *n: their number. */
-static const struct dependency *dependencies_of(const struct decision *d, int64_t job_id, int *n)
-{
-	const struct dependency_list *list = &d->after;
-	int first = first_dependency(list, job_id);
-
-	for (*n = 0; first + *n < list->count && list->items[first + *n].job_id == job_id; ++*n)
+	for (*n = 0; low + *n < list->count && list->items[low + *n].job_id == job_id; ++*n)
 		;
-	return list->items ? &list->items[first] : NULL;
+	return list->items ? &list->items[low] : NULL;
 }
 
 double dependencies_end(const struct decision *d, int64_t job_id)
@@ -48,13 +41,13 @@ double dependencies_end(const struct decision *d, int64_t job_id)
 	return fmax(end, any);
 }
 
-void pass_over(struct decision *d, const struct job *job, bool never, char *reason,
-	       double next_start_s)
+struct passed_over *pass_over(struct decision *d, const struct job *job, char *reason)
 {
 	struct passed_over *p = &d->passed_over[d->n_passed_over++];
 
-	*p = (struct passed_over){ .job = job, .never = never, .next_start_s = next_start_s };
+	*p = (struct passed_over){ .job = job, .next_start_s = (double)NAN };
 	p->reason = reason;
+	return p;
 }
 
 /* True if the job that the dependency is of can never start. */
@@ -65,113 +58,41 @@ static bool is_broken(const struct dependency *d)
 		(d->rule == AFTER_NOT_OK && d->after_state == JOB_DONE));
 }
 
-/* Returns the dependency for which the job never starts; NULL: it may. */
-static const struct dependency *why_never(const struct dependency *after, int n)
-{
-	for (int i = 0; i < n; i++)
-		if (is_broken(&after[i]))
-			return &after[i];
-	return NULL;
-}
-
-static char *never_in_words(const struct dependency *d)
-{
-	return d->rule == AFTER_OK
-		? xasprintf("job %lld, which was to succeed first, is %s", (long long)d->after_id,
-			    job_state_name(d->after_state))
-		: xasprintf("job %lld, which was to fail first, is done", (long long)d->after_id);
-}
-
 /* --- jobs that can never start, and those behind them --- */
 
-/* The jobs that this pass cancels, and the dependencies in the order of the jobs waited for. */
-struct closure {
-	const struct snapshot *s;
-	struct dependency_list *after;
-	struct dependency **behind;
-	bool *cancelled;		/* by job of the snapshot */
-	int64_t *ids;			/* of the cancelled ones, as they were found */
-	int n;
-};
-
-static int by_after(const void *a, const void *b)
-{
-	const struct dependency *x = *(struct dependency *const *)a;
-	const struct dependency *y = *(struct dependency *const *)b;
-
-	return (x->after_id > y->after_id) - (x->after_id < y->after_id);
-}
-
-static int by_job_id(const void *id, const void *job)
-{
-	int64_t a = *(const int64_t *)id, b = ((const struct job *)job)->id;
-
-	return (a > b) - (a < b);
-}
-
-/* Adds the job, if it waits: a held one is left to the person who holds it. */
-static void add_cancelled(struct closure *c, int64_t job_id)
-{
-	const struct job_list *jobs = &c->s->jobs;
-	const struct job *job = bsearch(&job_id, jobs->items, (size_t)jobs->count, sizeof(*job),
-					by_job_id);
-
-	if (!job || c->cancelled[job - jobs->items] || !may_start(c->s, job))
-		return;
-	c->cancelled[job - jobs->items] = true;
-	c->ids[c->n++] = job_id;
-}
-
-/* Those that wait for the job see it cancelled. */
-static void cancel_behind(struct closure *c, int64_t job_id)
-{
-	int low = 0, high = c->after->count;
-
-	while (low < high) {
-		int middle = low + (high - low) / 2;
-
-		if (c->behind[middle]->after_id < job_id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (; low < c->after->count && c->behind[low]->after_id == job_id; low++) {
-		struct dependency *d = c->behind[low];
-
-		d->after_state = JOB_CANCELLED;
-		d->after_end_time_s = c->s->now_wall_s;
-		if (is_broken(d))
-			add_cancelled(c, d->job_id);
-	}
-}
-
+/* Each round cancels a job, and those that wait for it see that in the next one. Most jobs wait for
+ * earlier ones, so that one round finds nearly all. */
 void find_dependencies(const struct snapshot *s, struct decision *d)
 {
-	size_t n = (size_t)s->dependencies.count;
-	struct closure c = { .s = s, .after = &d->after };
+	const struct job *jobs = s->jobs.items;
+	bool *cancelled = xcalloc((size_t)s->jobs.count, sizeof(*cancelled)), again = true;
+	int n = s->dependencies.count;
 
-	d->after.count = s->dependencies.count;
-	d->after.items = xcalloc(n, sizeof(*d->after.items));
-	c.behind = xcalloc(n, sizeof(struct dependency *));
-	c.cancelled = xcalloc((size_t)s->jobs.count, sizeof(*c.cancelled));
-	c.ids = xcalloc((size_t)s->jobs.count, sizeof(*c.ids));
-	for (size_t i = 0; i < n; i++) {
+	d->after.count = n;
+	d->after.items = xcalloc((size_t)n, sizeof(*d->after.items));
+	for (int i = 0; i < n; i++)
 		d->after.items[i] = s->dependencies.items[i];
-		c.behind[i] = &d->after.items[i];
-	}
-	if (n)
-		qsort(c.behind, n, sizeof(struct dependency *), by_after);
 	for (int j = 0; s->deserted && j < s->jobs.count; j++)
-		if (s->deserted[j])
-			add_cancelled(&c, s->jobs.items[j].id);
-	for (size_t i = 0; i < n; i++)
-		if (is_broken(&d->after.items[i]))
-			add_cancelled(&c, d->after.items[i].job_id);
-	for (int i = 0; i < c.n; i++)
-		cancel_behind(&c, c.ids[i]);
-	free(c.ids);
-	free(c.cancelled);
-	free(c.behind);
+		cancelled[j] = s->deserted[j] && may_start(s, &jobs[j]);
+	while (again) {
+		again = false;
+		for (int i = 0; i < n; i++) {
+			struct dependency *after = &d->after.items[i];
+			const struct job *job = snapshot_job(s, after->job_id);
+			const struct job *first = snapshot_job(s, after->after_id);
+
+			if (first && cancelled[first - jobs]) {
+				after->after_state = JOB_CANCELLED;
+				after->after_end_time_s = s->now_wall_s;
+			}
+			/* a held job, which is not in the snapshot, is left to its holder */
+			if (!job || cancelled[job - jobs] || !is_broken(after) ||
+			    !may_start(s, job))
+				continue;
+			cancelled[job - jobs] = again = true;
+		}
+	}
+	free(cancelled);
 }
 
 /* True if nothing more comes of the other job: it has ended, or is paused at a rung of a sweep that
@@ -180,14 +101,6 @@ static bool is_over(const struct snapshot *s, const struct dependency *d)
 {
 	return job_has_ended(d->after_state) ||
 	       (d->rule != AFTER_OK && rung_pause(s, d->after_id) == RUNG_PAUSE_FOR_GOOD);
-}
-
-static bool one_is_over(const struct snapshot *s, const struct dependency *after, int n)
-{
-	for (int i = 0; i < n; i++)
-		if (after[i].rule == AFTER_ANY && is_over(s, &after[i]))
-			return true;
-	return false;
 }
 
 static const char *state_in_words(const struct snapshot *s, const struct dependency *d)
@@ -199,11 +112,13 @@ static const char *state_in_words(const struct snapshot *s, const struct depende
 /* Returns why the job still waits for others; NULL: it does not. */
 static char *why_after(const struct snapshot *s, const struct dependency *after, int n)
 {
-	bool any_is_over = one_is_over(s, after, n);
+	bool any_is_over = false;
 	int n_any = 0;
 
-	for (int i = 0; i < n; i++)
+	for (int i = 0; i < n; i++) {
 		n_any += after[i].rule == AFTER_ANY;
+		any_is_over |= after[i].rule == AFTER_ANY && is_over(s, &after[i]);
+	}
 	for (int i = 0; i < n; i++) {
 		bool is_any = after[i].rule == AFTER_ANY;
 
@@ -222,38 +137,171 @@ static char *why_after(const struct snapshot *s, const struct dependency *after,
 bool waits_for_another(const struct snapshot *s, const struct job *job, struct decision *d)
 {
 	int n;
-	const struct dependency *after = dependencies_of(d, job->id, &n), *never;
+	const struct dependency *after = dependencies_of(d, job->id, &n);
+	struct passed_over *p;
 	char *reason;
 
-	never = why_never(after, n);
-	reason = never ? never_in_words(never) : why_after(s, after, n);
-	if (!reason)
-		return false;
-	pass_over(d, job, never, reason, (double)NAN);
-	if (never)
-		d->passed_over[d->n_passed_over - 1].cancelled_for = never->after_id;
-	return true;
+	for (int i = 0; i < n; i++)
+		if (is_broken(&after[i])) {
+			long long id = (long long)after[i].after_id;
+
+			p = pass_over(d, job, after[i].rule == AFTER_OK
+				? xasprintf("job %lld, which was to succeed first, is %s", id,
+					    job_state_name(after[i].after_state))
+				: xasprintf("job %lld, which was to fail first, is done", id));
+			p->never = true;
+			p->cancelled_for = after[i].after_id;
+			return true;
+		}
+	reason = why_after(s, after, n);
+	if (reason)
+		pass_over(d, job, reason);
+	return reason != NULL;
 }
 
-/* Returns a reason with the date in local time, so that the reason stays the same while the job
+/* The date in the reason is in local time, so that the reason stays the same while the job
  * waits. */
-static char *why_later(double begin_s)
+bool waits_to_begin(const struct snapshot *s, const struct job *job, struct decision *d)
 {
+	double begin_s = job->declared.begin_s;
 	time_t begin = (time_t)begin_s;
 	char when[64] = "a later time";
 	struct tm tm;
 
-	if (localtime_r(&begin, &tm))
-		strftime(when, sizeof(when), "%Y-%m-%d %H:%M", &tm);
-	return xasprintf("begins at %s", when);
-}
-
-bool waits_to_begin(const struct snapshot *s, const struct job *job, struct decision *d)
-{
-	double begin_s = job->declared.begin_s;
-
 	if (!(begin_s > s->now_wall_s))
 		return false;
-	pass_over(d, job, false, why_later(begin_s), begin_s);
+	if (localtime_r(&begin, &tm))
+		strftime(when, sizeof(when), "%Y-%m-%d %H:%M", &tm);
+	pass_over(d, job, xasprintf("begins at %s", when))->next_start_s = begin_s;
+	return true;
+}
+
+/* --- retries --- */
+
+/* After its k-th failure a job waits 10 s * 2^(k-1) before it is tried again, 10 minutes at
+ * most. */
+#define RETRY_WAIT_S 10.0
+#define RETRY_WAIT_MAX_S 600.0
+#define RETRY_DOUBLINGS_MAX 9
+
+bool waits_for_retry(const struct snapshot *s, const struct job *job, struct decision *d)
+{
+	const struct setback *setback = &s->setbacks[job - s->jobs.items];
+	int doublings = setback->n - 1 < RETRY_DOUBLINGS_MAX ? setback->n - 1 : RETRY_DOUBLINGS_MAX;
+	double wait_s = fmin(RETRY_WAIT_S * pow(2, doublings), RETRY_WAIT_MAX_S);
+	double again_s = setback->end_boot_s + wait_s;
+	int ran_out = 0, failures = job->progress.failures;
+	char *reason;
+
+	for (int i = 0; i < s->ran_out.count; i++)
+		ran_out += s->ran_out.items[i].job_id == job->id;
+	/* A job whose last runs all ran out of memory, each on another kind of device, moves on to
+	 * more memory at once. A single loss may be an accident. */
+	if (setback->n == 0 || s->now_boot_s >= again_s ||
+	    (ran_out > 0 && ran_out >= setback->n) ||
+	    (setback->kind == SETBACK_LOST && setback->n == 1))
+		return false;
+	if (setback->kind == SETBACK_LOST)
+		reason = xasprintf("lost its supervisor %d times in a row; again after a pause of "
+				   "%g s", setback->n, wait_s);
+	else if (setback->kind != SETBACK_FAILED)
+		reason = xasprintf("could not be started; tried again after %g s: %s", wait_s,
+				   setback->diagnosis);
+	else if (failures == 0)
+		reason = xasprintf("tried again after a pause of %g s", wait_s);
+	else
+		reason = xasprintf("failed %d time%s; retry %d of %d after a pause of %g s",
+				   failures, failures == 1 ? "" : "s", failures,
+				   job->declared.retries, wait_s);
+	pass_over(d, job, reason)->next_start_s = s->now_wall_s + again_s - s->now_boot_s;
+	return true;
+}
+
+/* The reason has no numbers where all jobs have the same reason: numbers change, and each change
+ * would be written to the store for each job. 'pollux status' tells the numbers. */
+bool waits_for_disk(const struct snapshot *s, const struct job *job, struct decision *d)
+{
+	const char *full = snapshot_full_disk(s, job);
+
+	if (!s->disk_full && !full)
+		return false;
+	pass_over(d, job, s->disk_full
+		  ? xstrdup("no run starts while the disk is nearly full")
+		  : xasprintf("does not start, as it could not save: %s", full));
+	return true;
+}
+
+/* --- a GPU that the settings leave out --- */
+
+/* Such a GPU has no new runs. The runs that are there stay, and those that are suspended there,
+ * which can go on nowhere else, go on one after the other. */
+
+/* The first device of the run that is left out; -1: none. */
+static int first_left_out(const struct snapshot *s, const struct run *run)
+{
+	for (int i = 0; i < run->configuration.replicas; i++) {
+		int device = snapshot_device(s, &run->devices[i]);
+
+		if (device >= 0 && s->devices.items[device].left_out)
+			return device;
+	}
+	return -1;
+}
+
+bool is_bound_to_left_out(const struct snapshot *s, const struct run *run)
+{
+	return run_is_bound(run) && first_left_out(s, run) >= 0;
+}
+
+/* The job of another run that has the device, or gets it in this pass; 0: none. */
+static int64_t job_on(const struct snapshot *s, const struct decision *d,
+		      const struct device *device)
+{
+	for (int r = 0; r < s->runs.count; r++)
+		for (int i = 0; i < run_held(&s->runs.items[r]); i++)
+			if (device_overlaps(&s->runs.items[r].devices[i], device))
+				return s->runs.items[r].job_id;
+	for (int p = 0; p < d->n_passed_over; p++) {
+		const struct run *run = d->passed_over[p].resumes;
+
+		for (int i = 0; run && i < run->configuration.replicas; i++)
+			if (device_overlaps(&run->devices[i], device))
+				return run->job_id;
+	}
+	return 0;
+}
+
+/* Returns why the run cannot have the device now, for the caller to free; NULL: it can. */
+static char *why_not(const struct snapshot *s, const struct decision *d, int i)
+{
+	const struct device *device = i >= 0 ? &s->devices.items[i] : NULL;
+	int64_t job_id = device ? job_on(s, d, device) : 0;
+
+	if (job_id)
+		return xasprintf("goes on there after job %lld", (long long)job_id);
+	if (device && device_user_worst(&s->users, i))
+		return xstrdup("goes on there once other programs have left it");
+	if (device && !(s->holds && s->holds[i].job_id) &&
+	    (device->left_out ? device->keeps_runs : d->usable[i]))
+		return NULL;
+	return xasprintf("goes on there once %s can be used", device ? device->name : "each GPU");
+}
+
+bool waits_on_left_out(const struct snapshot *s, const struct job *job, const struct run *run,
+		       struct decision *d)
+{
+	const struct device *left_out;
+	struct passed_over *p;
+	char *why = NULL;
+
+	if (!is_suspended(run) || !is_bound_to_left_out(s, run))
+		return false;
+	left_out = &s->devices.items[first_left_out(s, run)];
+	for (int i = 0; !why && i < run->configuration.replicas; i++)
+		why = why_not(s, d, snapshot_device(s, &run->devices[i]));
+	p = pass_over(d, job, xasprintf("%s: %s; %s", left_out->name, left_out->reason,
+					why ? why : "goes on there, and nowhere else"));
+	p->resumes = why ? NULL : run;
+	free(why);
 	return true;
 }

@@ -8,7 +8,7 @@
 #define DEVICES 4
 #define MOST_JOBS 4
 #include "drawn_snapshot.h"
-#include "pass/job_plans.h"
+#include "pass/stages.h"
 #include "tap.h"
 
 #define GIB 1073741824.0

@@ -5,7 +5,6 @@
 #define DRAWN_JOBS 12
 #include "drawn_snapshot.h"
 #include "pass/plan.h"
-#include "pass/tiers.h"
 #include "pollux/execution_plan.h"
 #include "tap.h"
 
