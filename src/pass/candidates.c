@@ -30,11 +30,15 @@ bool may_start(const struct snapshot *s, const struct job *job)
 
 /* --- devices that are not on offer --- */
 
+/* True if the run has devices that are on offer, all of one kind: a version that did not know kinds
+ * made others. */
 static bool has_its_devices(const struct snapshot *s, const struct decision *d,
 			    const struct run *run)
 {
 	for (int i = 0; i < run->configuration.replicas; i++)
-		if (decision_find_device(s, d, &run->devices[i]) < 0)
+		if (decision_find_device(s, d, &run->devices[i]) < 0 ||
+		    (kinds_are_told_apart(s) &&
+		     strcmp(run->devices[i].kind, run->devices[0].kind) != 0))
 			return false;
 	return true;
 }
@@ -61,14 +65,9 @@ static bool stays_where_it_is(const struct snapshot *s, const struct decision *d
 			      const bool *suspendable, const struct job *job,
 			      const struct run *run)
 {
-	bool suspended = run && suspends(s, suspendable, job, run), mixed = false, may_leave;
+	bool suspended = run && suspends(s, suspendable, job, run), may_leave;
 
-	if (!run || run_held(run) == 0)
-		return false;
-	/* a version that did not know kinds made runs on several */
-	for (int i = 1; kinds_are_told_apart(s) && i < run->configuration.replicas; i++)
-		mixed |= strcmp(run->devices[i].kind, run->devices[0].kind) != 0;
-	if (!mixed && has_its_devices(s, d, run))
+	if (!run || run_held(run) == 0 || has_its_devices(s, d, run))
 		return false;
 	may_leave = !(suspended && is_bound_to_left_out(s, run)) &&
 		    (job_may_be_preempted(job, run) || (!is_resident(s, run) && suspended));

@@ -63,6 +63,27 @@ static void test_same_reason(void)
 	check(&s, "", "a reason that has not changed is not written again");
 }
 
+/* A version that did not know kinds assigned such runs. */
+static void test_two_kinds(void)
+{
+	struct snapshot s = snapshot_new(&policy_fifo);
+	struct run *run;
+	struct job *job;
+
+	add_device(&s, "gpu:0", "a");
+	add_device(&s, "gpu:1", "b");
+	job = add_job(&s, 1, 0);
+	job->declared.min_replicas = job->declared.max_replicas = 2;
+	run = add_run(&s, job, 0, 10);
+	run->state = RUN_ASSIGNED;
+	run->configuration.replicas = 2;
+	run->devices = xreallocarray(run->devices, 2, sizeof(*run->devices));
+	run->devices[1] = s.devices.items[1];
+	check(&s, "stop job 1 (2 devices): needs 2 devices of one kind; other jobs have all\n"
+	      "[1 waits or runs: needs 2 devices of one kind; other jobs have all]\n",
+	      "a run that was assigned devices of two kinds is called off");
+}
+
 static void test_unattended(void)
 {
 	struct snapshot s = snapshot_new(&policy_fifo);
@@ -552,6 +573,7 @@ int main(void)
 	test_starts();
 	test_passed_over();
 	test_same_reason();
+	test_two_kinds();
 	test_unattended();
 	test_sizes_that_fit();
 	test_model_of_the_kind();
