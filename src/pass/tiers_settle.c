@@ -3,8 +3,8 @@
  * pays, or, where a suspended run can go on on any devices, there in place.
  *
  * A job is weighed at the best tier that so many devices can have. Once the devices are assigned, a
- * job that got worse ones either waits (tier_wait.h) or has its goodput on them in the next round;
- * then the policy is asked again, about the jobs that do not wait and the devices that are not kept
+ * job that got worse ones either waits (tier_wait.h) or has its goodput on them; then the policy is
+ * asked once more, about the jobs that do not wait and the devices that are not kept
  * for those that do. */
 #include <math.h>
 #include <stdlib.h>
@@ -12,9 +12,6 @@
 #include "pollux/mem.h"
 #include "stages.h"
 
-/* Rounds of deciding again for what is better; then what was assigned stands, but for jobs that do
- * not accept it. */
-#define MOST_ROUNDS 32
 /* A job whose length is not known is taken to go on for so many slices, as in sched/worth.h. */
 #define LENGTH_SLICES 12
 
@@ -188,10 +185,11 @@ static bool is_refused(const struct decision *d, int j, enum configuration_tier 
 	return worst != TIER_UNKNOWN && given > worst;
 }
 
-/* True if some jobs are to be decided on again. forced: looks only at jobs that do not accept the
- * devices that they got. Each round then makes one of these wait for good, or takes a number of
- * devices from those that the job may have. So the rounds end. */
-static bool look_again(const struct snapshot *s, struct decision *d, bool forced)
+/* True if some jobs are to be decided on again. Each job is asked once, when all have devices for
+ * the first time; a job to which the next decision gives worse ones takes them. refused: looks only
+ * at jobs that do not accept the devices that they got. Each round then makes one of these wait for
+ * good, or takes a number of devices from those that the job may have. So the rounds end. */
+static bool look_again(const struct snapshot *s, struct decision *d, bool refused_only)
 {
 	const struct pass_tiers *t = d->tiers;
 	bool again = false;
@@ -208,10 +206,12 @@ static bool look_again(const struct snapshot *s, struct decision *d, bool forced
 
 		if (!begins && !(refused && goes_on_anywhere(d, j)))
 			continue;
-		if (given <= t->best[kind * t->n_best + r] || (forced && !refused))
+		if (given <= t->best[kind * t->n_best + r] || (refused_only && !refused))
 			continue;
-		if (!d->candidates[j].run && asks_to_wait(s, d, j))
-			return true;
+		if (!d->candidates[j].run && asks_to_wait(s, d, j)) {
+			again = true;
+			continue;
+		}
 		/* By what it makes of the devices that it got; not of those that it refuses. */
 		given = tiers_given(s, d, j);
 		if (is_refused(d, j, given)) {
@@ -306,7 +306,7 @@ void tiers_settle(const struct snapshot *s, struct decision *d)
 	if (!t->several || (s->policy != &policy_goodput && !t->pinned &&
 			    !s->policy->models_goodput))
 		return;
-	for (int round = 0; look_again(s, d, round >= MOST_ROUNDS); round++)
+	for (bool first = true; look_again(s, d, !first); first = false)
 		decide_and_assign(s, d);
 	if (s->policy != &policy_goodput)
 		return;
