@@ -1,11 +1,11 @@
-/* snapshot_by_hand.h - a snapshot of a pass made by hand, and the plan that comes of it as text:
+/* snapshot_by_hand.h - a snapshot of a pass made by hand, and the actions that come of it as text:
  * nothing here reads a store, a clock or a machine. */
 #ifndef SNAPSHOT_BY_HAND_H
 #define SNAPSHOT_BY_HAND_H
 
 #include <math.h>
 
-#include "pass/plan.h"
+#include "pass/actions.h"
 #include "pollux/mem.h"
 #include "tap.h"
 
@@ -117,14 +117,15 @@ static inline struct workload *add_workload(struct snapshot *s, const char *kind
 
 /* --- what comes of it --- */
 
-/* The lines of the plan, and in brackets what the store is told of each start, stop and change. */
-static inline char *describe(const struct plan *p)
+/* The lines of the actions, and in brackets what the store is told of each start, stop and
+ * change. */
+static inline char *describe(const struct actions *p)
 {
 	struct text t = TEXT_INIT;
 	struct strings lines;
 
 	strings_init(&lines);
-	plan_print(p, &lines);
+	actions_print(p, &lines);
 	for (size_t i = 0; i < lines.count; i++)
 		text_addf(&t, "%s\n", lines.items[i]);
 	for (int i = 0; i < p->count; i++) {
@@ -145,12 +146,12 @@ static inline char *describe(const struct plan *p)
 static inline void check(struct snapshot *s, const char *want, const char *name)
 {
 	struct decision *d = pass_decide(s);
-	struct plan *p = plan_make(s, d);
+	struct actions *p = actions_of(s, d);
 	char *got = describe(p);
 
 	is_str(got, want, name);
 	free(got);
-	plan_free(p);
+	actions_free(p);
 	decision_free(d);
 	snapshot_release(s);
 }

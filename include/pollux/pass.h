@@ -1,4 +1,4 @@
-/* pass.h - one scheduling pass: read, decide, plan, apply.
+/* pass.h - one scheduling pass: read, decide, apply.
  *
  *	struct pass_result result;
  *	if (pass_run(&paths, &config, PASS_ACT, &result, err)) ...

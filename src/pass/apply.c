@@ -1,10 +1,10 @@
-/* apply.c - a plan becomes true: in the store by one transaction, then by calls of engines; and
+/* apply.c - actions are carried out: in the store by one transaction, then by calls of engines; and
  * what people are told of its actions. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "plan.h"
+#include "actions.h"
 #include "pollux/lock.h"
 #include "pollux/mem.h"
 #include "pollux/store_runs.h"
@@ -31,7 +31,7 @@ static const struct {
 
 /* Writes the settings for passes that supervisors start when jobs end. An empty setting is unset,
  * as in the environment. */
-static int write_settings(const struct plan *p, struct store *store, struct err *err)
+static int write_settings(const struct actions *p, struct store *store, struct err *err)
 {
 	char slots[CONFIG_SLOTS_TEXT], slice[32], memory[32];
 
@@ -76,7 +76,7 @@ static int write_profile_end(const struct action *a, struct store *store, struct
 	       write_event(a, store, "profile", err) ? -1 : 0;
 }
 
-static int write_action(const struct plan *p, struct action *a, struct store *store,
+static int write_action(const struct actions *p, struct action *a, struct store *store,
 			struct err *err)
 {
 	bool ignored;
@@ -129,7 +129,7 @@ static int write_action(const struct plan *p, struct action *a, struct store *st
 
 /* Records the decision for the jobs for which something changes; the others have their reasons in
  * the table of jobs. A relaunch is a stop and a start, of which only the start is recorded. */
-static int write_decision(const struct plan *p, struct store *store, struct err *err)
+static int write_decision(const struct actions *p, struct store *store, struct err *err)
 {
 	struct decision_entry *entries = xcalloc((size_t)p->count, sizeof(*entries));
 	struct text *texts = xcalloc((size_t)p->count, sizeof(*texts));
@@ -159,7 +159,7 @@ static int write_decision(const struct plan *p, struct store *store, struct err 
 /* --- the engines --- */
 
 /* Calls the engine for all actions, and goes on after a failed call. */
-static int call_all(const struct plan *p, const struct engine_context *at, bool written,
+static int call_all(const struct actions *p, const struct engine_context *at, bool written,
 		    struct err *err)
 {
 	struct err ignored;
@@ -181,12 +181,13 @@ static int call_all(const struct plan *p, const struct engine_context *at, bool 
 	return rc;
 }
 
-int plan_look_after_runs(const struct plan *p, const struct engine_context *at, struct err *err)
+int actions_look_after_runs(const struct actions *p, const struct engine_context *at,
+			    struct err *err)
 {
 	return call_all(p, at, false, err);
 }
 
-int plan_apply(struct plan *p, const struct engine_context *at, struct err *err)
+int actions_apply(struct actions *p, const struct engine_context *at, struct err *err)
 {
 	struct err ignored;
 	int rc = p->config ? write_settings(p, at->store, err) : 0;
@@ -310,7 +311,7 @@ static void print_action(const struct action *a, struct text *t)
 	}
 }
 
-void plan_print(const struct plan *p, struct strings *lines)
+void actions_print(const struct actions *p, struct strings *lines)
 {
 	for (int i = 0; i < p->count; i++) {
 		struct text t = TEXT_INIT;

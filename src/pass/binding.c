@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan.h"
+#include "actions.h"
 #include "pollux/core_share.h"
 #include "pollux/mem.h"
 #include "stages.h"
@@ -194,12 +194,12 @@ void copy_cores(const struct decision *d, int j, char *text, size_t size)
 			snprintf(text, size, "%s", d->bindings[b].cores);
 }
 
-void plan_bindings(const struct decision *d, struct plan *p)
+void add_bindings(const struct decision *d, struct actions *p)
 {
 	for (int b = 0; b < d->n_bindings; b++) {
 		const struct binding *is = &d->bindings[b];
 
 		if (is->run && strcmp(is->run->cores, is->cores) != 0)
-			plan_add(p, ACTION_BIND, is->run->job_id, is->run, is->cores);
+			actions_add(p, ACTION_BIND, is->run->job_id, is->run, is->cores);
 	}
 }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan.h"
+#include "actions.h"
 #include "pollux/mem.h"
 #include "pollux/store_runs.h"
 #include "stages.h"
@@ -137,7 +137,7 @@ static void add_takers(const struct snapshot *s, const struct run *run, struct t
 	}
 }
 
-void remark_on_gpus(const struct snapshot *s, struct plan *p)
+void remark_on_gpus(const struct snapshot *s, struct actions *p)
 {
 	for (int i = 0; s->remarks && i < s->runs.count; i++) {
 		const struct run *run = &s->runs.items[i];
@@ -149,7 +149,7 @@ void remark_on_gpus(const struct snapshot *s, struct plan *p)
 		add_takers(s, run, &t);
 		add_none(s, run, &t);
 		if (strcmp(s->remarks[i], t.length ? t.data : "") != 0)
-			plan_add(p, ACTION_REMARK, run->job_id, run, t.length ? t.data : "");
+			actions_add(p, ACTION_REMARK, run->job_id, run, t.length ? t.data : "");
 		text_release(&t);
 	}
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "plan.h"
+#include "actions.h"
 #include "pollux/clock.h"
 #include "pollux/lock.h"
 #include "pollux/mem.h"
@@ -128,16 +128,16 @@ void explain_interactive(const struct snapshot *s, struct decision *d)
 	}
 }
 
-/* --- plan --- */
+/* --- actions --- */
 
 /* Calls off runs that nobody is going to begin, as the 'pollux run' of the job is gone. Runs that
  * were begun are ended by their supervisors, which see the same. */
-void call_off_deserted(const struct snapshot *s, struct plan *p)
+void call_off_deserted(const struct snapshot *s, struct actions *p)
 {
 	for (int i = 0; i < s->jobs.count; i++) {
 		const struct run *run = snapshot_run_of(s, &s->jobs.items[i]);
 
 		if (s->deserted && s->deserted[i] && run && run->state == RUN_ASSIGNED)
-			plan_add(p, ACTION_CALL_OFF, run->job_id, run, NULL);
+			actions_add(p, ACTION_CALL_OFF, run->job_id, run, NULL);
 	}
 }

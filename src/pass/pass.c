@@ -1,4 +1,4 @@
-/* pass.c - a pass: read, decide, plan, apply.
+/* pass.c - a pass: read, decide, apply.
  *
  * pass_read takes no write lock: it looks at the machine, reads the store in one read
  * transaction and fits models, while supervisors go on writing what they measure. So somebody
@@ -20,7 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "plan.h"
+#include "actions.h"
 #include "pollux/advice.h"
 #include "pollux/clock.h"
 #include "pollux/file.h"
@@ -40,27 +40,27 @@ struct pass {
 	struct engine_context at;
 	struct snapshot snapshot;
 	struct decision *decision;
-	struct plan *plan;
+	struct actions *actions;
 	struct pass_result *result;
 };
 
-static void forget_plan(struct pass *p)
+static void forget_decision(struct pass *p)
 {
-	plan_free(p->plan);
+	actions_free(p->actions);
 	decision_free(p->decision);
-	p->plan = NULL;
+	p->actions = NULL;
 	p->decision = NULL;
 }
 
-static void decide_and_plan(struct pass *p)
+static void decide(struct pass *p)
 {
-	forget_plan(p);
+	forget_decision(p);
 	p->decision = pass_decide(&p->snapshot);
-	p->plan = plan_make(&p->snapshot, p->decision);
+	p->actions = actions_of(&p->snapshot, p->decision);
 }
 
-/* Takes the write lock, under which snapshot and plan are up to date. Without a plan, and without
- * the lock, the pass has to begin again. */
+/* Takes the write lock, under which snapshot and actions are up to date. Without actions, and
+ * without the lock, the pass has to begin again. */
 static int begin_transaction(struct pass *p, struct err *err)
 {
 	bool current;
@@ -71,13 +71,13 @@ static int begin_transaction(struct pass *p, struct err *err)
 	if (snapshot_is_current(&p->snapshot, &p->store, &current, err) == 0) {
 		if (current)
 			return 0;
-		forget_plan(p);
+		forget_decision(p);
 		rc = pass_read_again(&p->at, &p->snapshot, err);
 		/* A workload came with a job, or was measured for the first time: a fit takes too
 		 * long under the lock. */
 		p->must_fit = rc == 0 && p->snapshot.workloads.needs_fit && !p->again;
 		if (rc == 0 && !p->must_fit) {
-			decide_and_plan(p);
+			decide(p);
 			return 0;
 		}
 	}
@@ -85,35 +85,35 @@ static int begin_transaction(struct pass *p, struct err *err)
 	return rc;
 }
 
-static int read_decide_plan_apply(struct pass *p, bool may_write, struct err *err)
+static int read_decide_apply(struct pass *p, bool may_write, struct err *err)
 {
 	struct err *first = may_write ? err : &(struct err){ 0 };
 	int rc = pass_read(&p->at, p->config, &p->snapshot, first);
 
 	if (rc == 0) {
-		decide_and_plan(p);
+		decide(p);
 		if (p->apply && (!may_write || begin_transaction(p, first))) {
 			rc = -1;
 			/* runs that nobody looks after get a supervisor all the same */
-			if (p->plan)
-				plan_look_after_runs(p->plan, &p->at, &(struct err){ 0 });
-		} else if (p->apply && p->plan) {
-			rc = plan_apply(p->plan, &p->at, first);
+			if (p->actions)
+				actions_look_after_runs(p->actions, &p->at, &(struct err){ 0 });
+		} else if (p->apply && p->actions) {
+			rc = actions_apply(p->actions, &p->at, first);
 		}
 		if (p->apply && rc == 0 && p->decision)
 			tell_others(&p->at, &p->snapshot, p->decision);
-		if (rc == 0 && p->plan) {
-			plan_print(p->plan, &p->result->actions);
-			p->result->n_waiting = p->plan->n_waiting;
-			p->result->n_running = p->plan->n_running;
-			p->result->next_s = p->plan->next_s;
+		if (rc == 0 && p->actions) {
+			actions_print(p->actions, &p->result->actions);
+			p->result->n_waiting = p->actions->n_waiting;
+			p->result->n_running = p->actions->n_running;
+			p->result->next_s = p->actions->next_s;
 		}
 	}
 	if (rc == 0 && p->snapshot.look_failed) {
 		*err = p->snapshot.failure;
 		rc = -1;
 	}
-	forget_plan(p);
+	forget_decision(p);
 	snapshot_release(&p->snapshot);
 	return rc;
 }
@@ -135,10 +135,10 @@ static int run_with_store(struct pass *p, struct err *err)
 	rc = recover(&p->at, p->apply, &p->result->actions, err);
 	if (rc == 0 && p->apply)
 		rc = store_split_groups(&p->store, err);
-	if (read_decide_plan_apply(p, rc == 0, err))
+	if (read_decide_apply(p, rc == 0, err))
 		return -1;
 	p->again = p->snapshot.jobs_came || p->must_fit;
-	if (p->again && read_decide_plan_apply(p, rc == 0, err))
+	if (p->again && read_decide_apply(p, rc == 0, err))
 		return -1;
 	return rc;
 }

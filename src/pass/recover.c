@@ -2,7 +2,7 @@
  * told the store. */
 #include <stdlib.h>
 
-#include "plan.h"
+#include "actions.h"
 #include "pollux/clock.h"
 #include "pollux/file.h"
 #include "pollux/lock.h"
@@ -45,18 +45,18 @@ static int read_profiles(const struct engine_context *at, struct remains *r, str
 	return rc;
 }
 
-/* --- plan --- */
+/* --- actions --- */
 
-static struct plan *plan_recovery(const struct remains *r)
+static struct actions *actions_of_recovery(const struct remains *r)
 {
-	struct plan *p = plan_new();
+	struct actions *p = actions_new();
 
 	p->now_boot_s = clock_boot_s();
 	for (int i = 0; i < r->runs.count; i++) {
 		const struct run *run = &r->runs.items[i];
 
 		if (r->answers[i] == ENGINE_GONE)
-			plan_add(p, ACTION_END_LOST, run->job_id, run, NULL);
+			actions_add(p, ACTION_END_LOST, run->job_id, run, NULL);
 	}
 	for (int i = 0; i < r->n_profiles; i++) {
 		int64_t id = r->profiles[i].job_id;
@@ -69,18 +69,18 @@ static struct plan *plan_recovery(const struct remains *r)
 
 			if (run->job_id != id || r->answers[k] == ENGINE_GONE)
 				continue;
-			plan_add(p, r->answers[k] != ENGINE_UNATTENDED && !engine_of(run)->collect
-				 ? ACTION_WAKE : ACTION_CALL_OFF, id, run, NULL);
+			actions_add(p, r->answers[k] == ENGINE_UNATTENDED || engine_of(run)->collect
+				    ? ACTION_CALL_OFF : ACTION_WAKE, id, run, NULL);
 			reason = NULL;
 		}
-		plan_add(p, ACTION_END_PROFILE, id, NULL, reason);
+		actions_add(p, ACTION_END_PROFILE, id, NULL, reason);
 	}
 	return p;
 }
 
 /* --- apply --- */
 
-static int apply_recovery(struct plan *p, const struct engine_context *at, struct remains *r,
+static int apply_recovery(struct actions *p, const struct engine_context *at, struct remains *r,
 			  struct err *err)
 {
 	struct run_list active;
@@ -105,7 +105,7 @@ static int apply_recovery(struct plan *p, const struct engine_context *at, struc
 		remove_tree(scratch);
 		free(scratch);
 	}
-	if (p->count > 0 && (store_begin(at->store, err) || plan_apply(p, at, err)))
+	if (p->count > 0 && (store_begin(at->store, err) || actions_apply(p, at, err)))
 		return -1;
 	/* The active runs are read again: a profile may have added one meanwhile. */
 	if (store_runs_active(at->store, &active, &ignored))
@@ -117,7 +117,7 @@ static int apply_recovery(struct plan *p, const struct engine_context *at, struc
 
 int recover(const struct engine_context *at, bool apply, struct strings *lines, struct err *err)
 {
-	struct plan *p = NULL;
+	struct actions *p = NULL;
 	struct remains r = { 0 };
 	int rc = (apply && engine_collect(at, lines, err)) ||
 		 store_runs_active(at->store, &r.runs, err) ? -1 : 0;
@@ -128,12 +128,12 @@ int recover(const struct engine_context *at, bool apply, struct strings *lines, 
 	if (rc == 0 && (engine_poll(at, &r.runs, r.answers, err) || read_profiles(at, &r, err)))
 		rc = -1;
 	if (rc == 0) {
-		p = plan_recovery(&r);
-		plan_print(p, lines);
+		p = actions_of_recovery(&r);
+		actions_print(p, lines);
 	}
 	if (rc == 0 && apply)
 		rc = apply_recovery(p, at, &r, err);
-	plan_free(p);
+	actions_free(p);
 	for (int i = 0; i < r.n_profiles; i++)
 		text_release(&r.profiles[i].reason);
 	free(r.profiles);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan.h"
+#include "actions.h"
 #include "pollux/mem.h"
 #include "stages.h"
 
@@ -289,7 +289,8 @@ void tiers_explain_move(const struct snapshot *s, struct decision *d, int j, con
 #define SAME_TIME_S 2.0
 
 /* A job that takes worse devices in the end has waited for the better ones for at least as long. */
-static void keep_waited(const struct snapshot *s, const struct decision *d, int j, struct plan *p)
+static void keep_waited(const struct snapshot *s, const struct decision *d, int j,
+			struct actions *p)
 {
 	const struct job *job = d->candidates[j].job;
 	const struct pass_tiers *t = d->tiers;
@@ -299,24 +300,25 @@ static void keep_waited(const struct snapshot *s, const struct decision *d, int 
 		return;
 	best = t->best[d->choices[j].kind * t->n_best + d->choices[j].replicas];
 	for (int i = 0; i < (best < given ? 2 : 1); i++)
-		plan_add(p, ACTION_TIER_WAITED, job->id, NULL, NULL)->waited = (struct tier_past){
-			.time_s = s->now_wall_s, .replicas = d->choices[j].replicas,
-			.tier = (int)(i ? best : given) - TIER_FAST,
-			.wait_s = fmax(s->now_wall_s - job->tier_wait_since_s, 0),
-		};
+		actions_add(p, ACTION_TIER_WAITED, job->id, NULL, NULL)->waited =
+			(struct tier_past){
+				.time_s = s->now_wall_s, .replicas = d->choices[j].replicas,
+				.tier = (int)(i ? best : given) - TIER_FAST,
+				.wait_s = fmax(s->now_wall_s - job->tier_wait_since_s, 0),
+			};
 }
 
-void end_tier_wait(const struct job *job, struct plan *p)
+void end_tier_wait(const struct job *job, struct actions *p)
 {
 	struct action *a;
 
 	if (isnan(job->tier_wait_since_s))
 		return;
-	a = plan_add(p, ACTION_TIER_WAIT, job->id, NULL, NULL);
+	a = actions_add(p, ACTION_TIER_WAIT, job->id, NULL, NULL);
 	a->since_s = a->until_s = (double)NAN;
 }
 
-void keep_tier_wait(const struct snapshot *s, const struct decision *d, int j, struct plan *p)
+void keep_tier_wait(const struct snapshot *s, const struct decision *d, int j, struct actions *p)
 {
 	const struct tier_hold *hold = d->tiers ? &d->tiers->holds[j] : NULL;
 	const struct job *job = d->candidates[j].job;
@@ -330,7 +332,7 @@ void keep_tier_wait(const struct snapshot *s, const struct decision *d, int j, s
 		if (waited && isnan(until_s) == isnan(job->tier_wait_until_s) &&
 		    !(fabs(until_s - job->tier_wait_until_s) > SAME_TIME_S))
 			return;
-		a = plan_add(p, ACTION_TIER_WAIT, job->id, NULL, NULL);
+		a = actions_add(p, ACTION_TIER_WAIT, job->id, NULL, NULL);
 		a->since_s = waited ? job->tier_wait_since_s : hold->since_s + to_wall_s;
 		a->until_s = until_s;
 	} else {

@@ -200,7 +200,7 @@ static void test_makes_room(void)
 {
 	struct snapshot s = snapshot_new(&policy_fifo);
 	struct decision *d;
-	struct plan *p;
+	struct actions *p;
 	char *text;
 
 	add_nodes(&s, 2, 4);
@@ -211,12 +211,12 @@ static void test_makes_room(void)
 	is_told(&s, d, 3, "n1 n1 n1 n1 on 1", "a node is cleared for the large job");
 	is_told(&s, d, 1, "n2 on 1", "the job on the cleared node moves");
 	is_told(&s, d, 2, "n2 on 1", "the job on the other node stays");
-	p = plan_make(&s, d);
+	p = actions_of(&s, d);
 	text = describe(p);
 	ok(strstr(text, "stop job 1 (1 device): makes room on its node; 1 device to its end") !=
 	   NULL, "the plan tells that the job makes room on its node");
 	free(text);
-	plan_free(p);
+	actions_free(p);
 	decision_free(d);
 	snapshot_release(&s);
 }
@@ -251,17 +251,17 @@ static void test_cores(void)
 {
 	struct snapshot s = snapshot_new(&policy_fifo);
 	struct decision *d;
-	struct plan *p;
+	struct actions *p;
 
 	add_nodes(&s, 2, 4);
 	ask(&s, 1, 2, 2)->declared.plans = xstrdup("dp:cores=4=--dp");
 	d = pass_decide(&s);
-	p = plan_make(&s, d);
+	p = actions_of(&s, d);
 	for (int i = 0; i < p->count; i++)
 		if (p->items[i].kind == ACTION_START)
 			is_str(p->items[i].new_run->cores, "",
 			       "a run on other machines is bound to no processors");
-	plan_free(p);
+	actions_free(p);
 	decision_free(d);
 	snapshot_release(&s);
 }
@@ -360,7 +360,7 @@ static void test_on_more_nodes(bool takes_configs)
 	struct job *large;
 	struct decision *d;
 	struct run *run;
-	struct plan *p;
+	struct actions *p;
 	char *text;
 
 	add_nodes(&s, 3, 4);
@@ -382,14 +382,14 @@ static void test_on_more_nodes(bool takes_configs)
 	s.windows[1] = 1000;
 	add_workload(&s, "A100", on_nodes(8, 2, 0.1), true);
 	d = pass_decide(&s);
-	p = plan_make(&s, d);
+	p = actions_of(&s, d);
 	text = describe(p);
 	ok(!strstr(text, "[job 2") && !strstr(text, "stop job 2") && !strstr(text, "change"),
 	   takes_configs ? "a program on more nodes than the fewest keeps its configuration"
 			 : "a run on more nodes than the fewest stays");
 	printf("# %s\n", text);
 	free(text);
-	plan_free(p);
+	actions_free(p);
 	decision_free(d);
 	snapshot_release(&s);
 }

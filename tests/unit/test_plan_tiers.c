@@ -4,7 +4,7 @@
 #define MOST_JOBS 48
 #define DRAWN_JOBS 12
 #include "drawn_snapshot.h"
-#include "pass/plan.h"
+#include "pass/actions.h"
 #include "pollux/execution_plan.h"
 #include "tap.h"
 
@@ -386,24 +386,24 @@ static const char *letter_of(enum action_kind kind)
 }
 
 /* The actions on the run, a letter each, and the devices that the decision gives the job. */
-static char *actions_of(const struct snapshot *s)
+static char *letters_of(const struct snapshot *s)
 {
 	struct decision *d = pass_decide(s);
-	struct plan *p = plan_make(s, d);
+	struct actions *p = actions_of(s, d);
 	struct text t = TEXT_INIT;
 
 	for (int i = 0; i < p->count; i++)
 		text_add(&t, letter_of(p->items[i].kind));
 	for (int i = 0; i < DEVICES; i++)
 		text_addf(&t, "%c", d->owner[i] == 0 ? '0' + i : '-');
-	plan_free(p);
+	actions_free(p);
 	decision_free(d);
 	return text_detach(&t);
 }
 
 static void acts(struct snapshot s, const char *want, const char *name)
 {
-	char *got = actions_of(&s);
+	char *got = letters_of(&s);
 
 	is_str(got, want, name);
 	free(got);

@@ -1,24 +1,24 @@
-/* plan.c - the actions that lead from what is to what was decided. */
+/* actions.c - the actions that lead from what is to what was decided. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan.h"
+#include "actions.h"
 #include "pollux/mem.h"
 #include "stages.h"
 
-/* --- plans --- */
+/* --- the list --- */
 
-struct plan *plan_new(void)
+struct actions *actions_new(void)
 {
-	struct plan *p = xcalloc(1, sizeof(*p));
+	struct actions *p = xcalloc(1, sizeof(*p));
 
 	p->devices = (struct text)TEXT_INIT;
 	return p;
 }
 
-struct action *plan_add(struct plan *p, enum action_kind kind, int64_t job_id,
-			const struct run *run, const char *why)
+struct action *actions_add(struct actions *p, enum action_kind kind, int64_t job_id,
+			   const struct run *run, const char *why)
 {
 	struct action *a;
 
@@ -31,7 +31,7 @@ struct action *plan_add(struct plan *p, enum action_kind kind, int64_t job_id,
 	return a;
 }
 
-void plan_free(struct plan *p)
+void actions_free(struct actions *p)
 {
 	if (!p)
 		return;
@@ -51,22 +51,22 @@ void plan_free(struct plan *p)
 /* A wall-clock estimate that differs from the stored one by less than this is not written. */
 #define SAME_TIME_S 2.0
 
-static void give_reason(struct plan *p, const struct job *job, const char *reason,
+static void give_reason(struct actions *p, const struct job *job, const char *reason,
 			double next_start_s)
 {
 	bool same_time = (isnan(next_start_s) && isnan(job->next_start_s)) ||
 			 fabs(next_start_s - job->next_start_s) < SAME_TIME_S;
 
 	if (!same_time || strcmp(job->reason, reason) != 0)
-		plan_add(p, ACTION_REASON, job->id, NULL, reason)->next_start_s = next_start_s;
+		actions_add(p, ACTION_REASON, job->id, NULL, reason)->next_start_s = next_start_s;
 }
 
 /* The run goes on on the devices that it had. */
 static void resume_in_place(const struct snapshot *s, const struct passed_over *passed,
-			    struct plan *p)
+			    struct actions *p)
 {
 	const struct run *run = passed->resumes;
-	struct action *a = plan_add(p, ACTION_RESUME, run->job_id, run, passed->reason);
+	struct action *a = actions_add(p, ACTION_RESUME, run->job_id, run, passed->reason);
 	struct run *now = a->new_run = xcalloc(1, sizeof(*now));
 	int n = run->configuration.replicas;
 
@@ -82,14 +82,14 @@ static void resume_in_place(const struct snapshot *s, const struct passed_over *
 }
 
 static void tell_those_passed_over(const struct snapshot *s, const struct decision *d,
-				   struct plan *p)
+				   struct actions *p)
 {
 	p->next_s = (double)NAN;
 	for (int i = 0; i < d->n_passed_over; i++) {
 		const struct passed_over *passed = &d->passed_over[i];
 
 		if (passed->never) {
-			plan_add(p, ACTION_CANCEL, passed->job->id, NULL, passed->reason)
+			actions_add(p, ACTION_CANCEL, passed->job->id, NULL, passed->reason)
 				->cancelled_for = passed->cancelled_for;
 			continue;
 		}
@@ -157,7 +157,7 @@ static struct run *make_run(const struct snapshot *s, const struct decision *d, 
 
 /* Stops this run of the job (NULL: there is none), and starts another one where it has devices. */
 static void relaunch(const struct snapshot *s, const struct decision *d, int j,
-		     const struct run *stopped, struct plan *p)
+		     const struct run *stopped, struct actions *p)
 {
 	const struct candidate *c = &d->candidates[j];
 	const struct run *back = comes_back(d, j) ? c->suspended : NULL;
@@ -165,11 +165,11 @@ static void relaunch(const struct snapshot *s, const struct decision *d, int j,
 	struct action *a;
 
 	if (stopped)
-		plan_add(p, ACTION_STOP, c->job->id, stopped, choice->reason)->replicas =
+		actions_add(p, ACTION_STOP, c->job->id, stopped, choice->reason)->replicas =
 			choice->replicas;
 	if (choice->replicas == 0 || (c->run && c->run->state == RUN_ASSIGNED))
 		return;
-	a = plan_add(p, back ? ACTION_RESUME : ACTION_START, c->job->id, back, choice->reason);
+	a = actions_add(p, back ? ACTION_RESUME : ACTION_START, c->job->id, back, choice->reason);
 	a->replicas = choice->replicas;
 	a->sizes = d->sizes[j];
 	a->new_run = make_run(s, d, j);
@@ -179,13 +179,13 @@ static void relaunch(const struct snapshot *s, const struct decision *d, int j,
 
 /* A run that still waits for its devices is only called off. Its successor comes with the next
  * pass, since a job has at most one assigned run. */
-static void move_job(const struct snapshot *s, const struct decision *d, int j, struct plan *p)
+static void move_job(const struct snapshot *s, const struct decision *d, int j, struct actions *p)
 {
 	const struct run *run = d->candidates[j].run, *suspended = d->candidates[j].suspended;
 	const struct sched_choice *choice = &d->choices[j];
 
 	if (is_to_be_suspended(d, j)) {
-		plan_add(p, ACTION_SUSPEND, run->job_id, run, choice->reason)->freezes =
+		actions_add(p, ACTION_SUSPEND, run->job_id, run, choice->reason)->freezes =
 			run_freezes(s, run);
 		return;
 	}
@@ -235,7 +235,8 @@ static bool could_do_better(const struct snapshot *s, const struct decision *d, 
 /* Changes the configuration on the devices that the job has: at once where the program takes
  * configurations, else by a relaunch if the policy finds the change worth a relaunch. A program
  * shows with its first step whether it takes configurations. */
-static void reconfigure(const struct snapshot *s, const struct decision *d, int j, struct plan *p)
+static void reconfigure(const struct snapshot *s, const struct decision *d, int j,
+			struct actions *p)
 {
 	const struct run *run = d->candidates[j].run;
 	bool shrinks;
@@ -250,7 +251,7 @@ static void reconfigure(const struct snapshot *s, const struct decision *d, int 
 		if (!could_do_better(s, d, j) &&
 		    !(shrinks && run->wanted_version == run->config_version))
 			return;
-		a = plan_add(p, ACTION_CHANGE, run->job_id, run, NULL);
+		a = actions_add(p, ACTION_CHANGE, run->job_id, run, NULL);
 		a->replicas = run->configuration.replicas;
 		a->sizes = d->sizes[j];
 	} else if ((d->choices[j].reconfigure || shrinks) &&
@@ -259,7 +260,8 @@ static void reconfigure(const struct snapshot *s, const struct decision *d, int 
 	}
 }
 
-static void follow_choice(const struct snapshot *s, const struct decision *d, int j, struct plan *p)
+static void follow_choice(const struct snapshot *s, const struct decision *d, int j,
+			  struct actions *p)
 {
 	const struct sched_choice *choice = &d->choices[j];
 
@@ -297,7 +299,7 @@ static int who_holds(const struct snapshot *s, const struct run *but, const stru
 /* Calls off a run that waits for devices of this machine that stopping runs keep, while as many of
  * the same kind have become free: a stop may take as long as the grace of its job. The next pass
  * places the job anew. One run in a pass: the devices that are free for it are not for another. */
-static void call_off_one_beside_free(const struct snapshot *s, struct plan *p)
+static void call_off_one_beside_free(const struct snapshot *s, struct actions *p)
 {
 	for (int r = 0; r < s->runs.count; r++) {
 		const struct run *run = &s->runs.items[r];
@@ -321,15 +323,15 @@ static void call_off_one_beside_free(const struct snapshot *s, struct plan *p)
 		}
 		if (kept == 0 || n_free < kept)
 			continue;
-		plan_add(p, ACTION_STOP, run->job_id, run, "another device is free")->replicas =
+		actions_add(p, ACTION_STOP, run->job_id, run, "another device is free")->replicas =
 			run_held(run);
 		return;
 	}
 }
 
-struct plan *plan_make(const struct snapshot *s, const struct decision *d)
+struct actions *actions_of(const struct snapshot *s, const struct decision *d)
 {
-	struct plan *p = plan_new();
+	struct actions *p = actions_new();
 
 	p->config = s->config;
 	p->policy = s->policy->name;
@@ -339,30 +341,30 @@ struct plan *plan_make(const struct snapshot *s, const struct decision *d)
 	p->now_wall_s = s->now_wall_s;
 	for (int i = 0; i < s->workloads.count; i++)
 		if (s->workloads.items[i].fitted)
-			plan_add(p, ACTION_KEEP_MODEL, 0, NULL, NULL)->workload =
+			actions_add(p, ACTION_KEEP_MODEL, 0, NULL, NULL)->workload =
 				&s->workloads.items[i];
 	for (int i = 0; i < s->runs.count; i++) {
 		const struct run *run = &s->runs.items[i];
 		int64_t bytes = device_memory_now(s, run);
 
 		if (run->state == RUN_RUNNING && bytes > run->device_memory_bytes)
-			plan_add(p, ACTION_KEEP_MEMORY, run->job_id, run, NULL)->bytes = bytes;
+			actions_add(p, ACTION_KEEP_MEMORY, run->job_id, run, NULL)->bytes = bytes;
 	}
 	remark_on_gpus(s, p);
 	for (int i = 0; i < s->gone.count; i++)
-		plan_add(p, ACTION_FORGET_IGNORED, 0, NULL, NULL)->pid = s->gone.items[i].pid;
+		actions_add(p, ACTION_FORGET_IGNORED, 0, NULL, NULL)->pid = s->gone.items[i].pid;
 	tell_those_passed_over(s, d, p);
 	for (int j = 0; j < d->n; j++)
 		follow_choice(s, d, j, p);
-	plan_bindings(d, p);
+	add_bindings(d, p);
 	call_off_deserted(s, p);
 	call_off_one_beside_free(s, p);
 	for (int i = 0; i < s->runs.count; i++) {
 		const struct run *run = &s->runs.items[i];
 
 		if (s->answers[i] == ENGINE_UNATTENDED)
-			plan_add(p, run->state == RUN_ASSIGNED ? ACTION_LAUNCH : ACTION_ADOPT,
-				 run->job_id, run, NULL);
+			actions_add(p, run->state == RUN_ASSIGNED ? ACTION_LAUNCH : ACTION_ADOPT,
+				    run->job_id, run, NULL);
 	}
 	return p;
 }

@@ -1,13 +1,13 @@
-/* plan.h - what a pass is going to do, in order: private to src/pass.
+/* actions.h - what a pass is going to do, in order: private to src/pass.
  *
- *	struct plan *plan = plan_make(&snapshot, decision);
- *	plan_print(plan, &lines);				// schedule --dry-run and -v
- *	if (plan_apply(plan, &at, err)) ...
- *	plan_free(plan);
+ *	struct actions *p = actions_of(&snapshot, decision);
+ *	actions_print(p, &lines);				// schedule --dry-run and -v
+ *	if (actions_apply(p, &at, err)) ...
+ *	actions_free(p);
  *
- * A plan holds all that applying it takes, in facts; plan_print() puts them into words. */
-#ifndef POLLUX_PLAN_H
-#define POLLUX_PLAN_H
+ * They hold all that applying them takes, in facts; actions_print() puts them into words. */
+#ifndef POLLUX_ACTIONS_H
+#define POLLUX_ACTIONS_H
 
 #include "decision.h"
 
@@ -18,7 +18,7 @@ enum action_kind {
 	/* call off a run of such a profile that nobody looks after */
 	ACTION_CALL_OFF,
 	ACTION_WAKE,			/* make the keeper of a run look at the store */
-	/* What was learnt (plan.c, as all that follow). */
+	/* What was learnt (actions.c, as all that follow). */
 	ACTION_KEEP_MODEL,		/* store a model that was fitted anew */
 	ACTION_KEEP_MEMORY,		/* store how much of a GPU's memory a run has */
 	ACTION_FORGET_IGNORED,		/* forget a process that is on no GPU any more */
@@ -43,7 +43,7 @@ struct action {
 	enum action_kind kind;
 	int64_t job_id;
 	const struct run *run;		/* in the snapshot; NULL: none, or not yet */
-	/* Owned. ACTION_START: the run, which gets its id when the plan is applied. ACTION_RESUME:
+	/* Owned. ACTION_START: the run, which gets its id when it is applied. ACTION_RESUME:
 	 * the run as it will be. */
 	struct run *new_run;
 	const struct workload *workload;	/* in the snapshot; of ACTION_KEEP_MODEL */
@@ -59,7 +59,7 @@ struct action {
 	char *why;			/* owned; NULL: of a profile that has runs left */
 };
 
-struct plan {
+struct actions {
 	struct action *items;	/* owned */
 	int count;
 	const struct config *config;	/* to be kept for the passes of supervisors; NULL: none */
@@ -67,41 +67,42 @@ struct plan {
 	int n_devices;			/* number of devices that could be given out */
 	struct text devices;		/* DEVICES_SETTING; "": none */
 	double now_boot_s, now_wall_s;	/* of the snapshot */
-	int n_waiting, n_running;	/* jobs, once the plan is applied */
+	int n_waiting, n_running;	/* jobs, once all is applied */
 	double next_s;			/* see struct pass_result */
 };
 
 /* binding.c: the actions for runs that go on and are bound otherwise now. */
-void plan_bindings(const struct decision *d, struct plan *p);
+void add_bindings(const struct decision *d, struct actions *p);
 /* gpu_remarks.c: runs on GPUs that are not theirs, on none, or that take a card as JAX does. */
-void remark_on_gpus(const struct snapshot *s, struct plan *p);
+void remark_on_gpus(const struct snapshot *s, struct actions *p);
 
 /* tiers.c: what is to be written of the candidate's wait for a better tier. */
-void keep_tier_wait(const struct snapshot *s, const struct decision *d, int j, struct plan *p);
+void keep_tier_wait(const struct snapshot *s, const struct decision *d, int j, struct actions *p);
 
 /* The job cannot start for another reason: it does not wait for a tier. */
-void end_tier_wait(const struct job *job, struct plan *p);
+void end_tier_wait(const struct job *job, struct actions *p);
 
-/* No I/O. The snapshot has to outlive the plan. */
-struct plan *plan_make(const struct snapshot *s, const struct decision *d);
-struct plan *plan_new(void);
-/* The new action at the end of the plan, valid until the next one is added. run and why may be
+/* No I/O. The snapshot has to outlive the result. */
+struct actions *actions_of(const struct snapshot *s, const struct decision *d);
+struct actions *actions_new(void);
+/* The new action, the last one, valid until the next one is added. run and why may be
  * NULL; why is copied. */
-struct action *plan_add(struct plan *p, enum action_kind kind, int64_t job_id,
-			const struct run *run, const char *why);
-void plan_free(struct plan *p);
+struct action *actions_add(struct actions *p, enum action_kind kind, int64_t job_id,
+			   const struct run *run, const char *why);
+void actions_free(struct actions *p);
 /* interactive.c: calls off the runs that no 'pollux run' is going to begin. */
-void call_off_deserted(const struct snapshot *s, struct plan *p);
+void call_off_deserted(const struct snapshot *s, struct actions *p);
 
 /* apply.c: the actions that a person is told of, a line each. */
-void plan_print(const struct plan *p, struct strings *lines);
+void actions_print(const struct actions *p, struct strings *lines);
 /* What the job's history says of a start, a stop or a change. */
 void action_describe(const struct action *a, struct text *out);
 /* The caller has begun a transaction: writes all into it, commits, and only then calls
  * the engines. What a crash leaves undone after the commit the next pass finds. */
-int plan_apply(struct plan *p, const struct engine_context *at, struct err *err);
+int actions_apply(struct actions *p, const struct engine_context *at, struct err *err);
 /* Does only what needs no transaction: starts supervisors for runs that have none. */
-int plan_look_after_runs(const struct plan *p, const struct engine_context *at, struct err *err);
+int actions_look_after_runs(const struct actions *p, const struct engine_context *at,
+			    struct err *err);
 
 /* recover.c: ends the runs that a reboot cut off, and those of dead profiles, before the pass reads
  * the store: the store works out what these ends make of the jobs. apply false: only tells. */

@@ -1,5 +1,5 @@
-/* test_plan.c - from a snapshot made by hand to the plan that a pass prints and applies:
- * nothing here reads a store, a clock or a machine. */
+/* test_pass_actions.c - from a snapshot made by hand to the actions that a pass prints and
+ * carries out: nothing here reads a store, a clock or a machine. */
 #include "snapshot_by_hand.h"
 
 #define TO_ITS_END "1 device to its end: first in, first out"
@@ -133,7 +133,7 @@ static void test_sizes_that_fit(void)
 {
 	struct snapshot s = two_kinds();
 	struct decision *d = pass_decide(&s);
-	struct plan *p = plan_make(&s, d);
+	struct actions *p = actions_of(&s, d);
 	const struct action *a = p->count > 0 ? &p->items[0] : NULL;
 	struct text event = TEXT_INIT;
 
@@ -149,7 +149,7 @@ static void test_sizes_that_fit(void)
 	   "the history tells the goodput of the sizes that fit");
 	printf("# %s\n", event.data);
 	text_release(&event);
-	plan_free(p);
+	actions_free(p);
 	decision_free(d);
 	snapshot_release(&s);
 }
@@ -187,14 +187,14 @@ static struct snapshot runs_badly(void)
 	return s;
 }
 
-/* The kind of the first action of the plan; -1: there is none. */
+/* The kind of the first action; -1: there is none. */
 static int first_action(const struct snapshot *s)
 {
 	struct decision *d = pass_decide(s);
-	struct plan *p = plan_make(s, d);
+	struct actions *p = actions_of(s, d);
 	int kind = p->count > 0 ? (int)p->items[0].kind : -1;
 
-	plan_free(p);
+	actions_free(p);
 	decision_free(d);
 	return kind;
 }
@@ -286,22 +286,22 @@ static void test_change(void)
 {
 	struct snapshot s = runs_badly();
 	struct decision *d;
-	struct plan *p;
+	struct actions *p;
 
 	d = pass_decide(&s);
-	p = plan_make(&s, d);
+	p = actions_of(&s, d);
 	ok(p->count == 0 || p->items[0].kind == ACTION_REASON,
 	   "no change is made before the present sizes are measured");
-	plan_free(p);
+	actions_free(p);
 	decision_free(d);
 	s.windows[0] = POOL_WINDOWS;
 	d = pass_decide(&s);
-	p = plan_make(&s, d);
+	p = actions_of(&s, d);
 	is_int(p->count > 0 ? (int)p->items[0].kind : -1, ACTION_CHANGE,
 	       "a run is changed in place after its sizes are measured");
 	is_int(p->items[0].sizes.configuration.local_batch_size, 64,
 	       "a run is changed to the sizes of most goodput");
-	plan_free(p);
+	actions_free(p);
 	decision_free(d);
 	snapshot_release(&s);
 }
@@ -341,7 +341,7 @@ static void check_turns(struct snapshot *s, const char *want, const char *name)
 		[ACTION_RESUME] = "resume", [ACTION_ADOPT] = NULL,
 	};
 	struct decision *d = pass_decide(s);
-	struct plan *p = plan_make(s, d);
+	struct actions *p = actions_of(s, d);
 	struct text got = TEXT_INIT;
 
 	for (int i = 0; i < p->count; i++)
@@ -350,7 +350,7 @@ static void check_turns(struct snapshot *s, const char *want, const char *name)
 				  words[p->items[i].kind], (long long)p->items[i].job_id);
 	is_str(got.length ? got.data : "", want, name);
 	text_release(&got);
-	plan_free(p);
+	actions_free(p);
 	decision_free(d);
 	snapshot_release(s);
 }
