@@ -76,8 +76,10 @@ FILE *file_make_stream(const char *path)
 ssize_t file_read_head(const char *path, off_t at, char *head, size_t size)
 {
 	int fd = file_open(path, O_RDONLY | O_NOFOLLOW, 0);
-	ssize_t n = fd < 0 ? -1 : pread(fd, head, size - 1, at);
+	ssize_t n = -1;
 
+	if (fd >= 0 && (at == 0 || lseek(fd, at, SEEK_SET) == at))
+		n = read(fd, head, size - 1);
 	if (fd >= 0)
 		close(fd);
 	head[n > 0 ? n : 0] = '\0';
