@@ -31,8 +31,7 @@ struct outlook_query {
 
 /* Pointers are valid until outlook_release(). */
 struct outlook {
-	int n_devices;			/* that can be used */
-	int rows;			/* n_devices, or least_devices if these are more */
+	int rows;			/* devices that can be used, or least_devices if more */
 	char device_kind[sizeof(((struct device *)0)->kind)];	/* of the first of them; "": none */
 	int n_kinds;			/* at least 1 */
 	struct outlook_kind {

@@ -98,7 +98,6 @@ static void tell(const char *kind, struct outlook *o)
 		if (s->devices.items[i].usable)
 			memcpy(o->device_kind, s->devices.items[i].kind, sizeof(o->device_kind));
 	o->n_kinds = d->n_kinds;
-	o->n_devices = d->n_usable;
 	o->rows = most_devices(d);
 	o->min_replicas = d->sched_jobs[0].min_replicas;
 	o->max_replicas = d->sched_jobs[0].max_replicas;

@@ -8,24 +8,6 @@
 
 /* --- decision --- */
 
-static void print_decision(struct json *j, const struct explanation *e)
-{
-	const struct decision_row *d = &e->decision;
-
-	json_object(j, "decision");
-	json_text(j, "reason", e->job->reason);
-	json_string(j, "policy", e->policy ? e->policy->name : NULL);
-	json_number(j, "slice_s", e->config.slice_s);
-	json_number(j, "last_change_time_s", d->time_s);
-	json_string(j, "last_change_policy", d->policy);
-	json_string(j, "last_change_reason", d->reason);
-	json_integer_if(j, "last_change_replicas", d->replicas, d->policy != NULL);
-	json_end(j);
-	json_array(j, "metrics");
-	status_print_json_metrics(j, &e->metrics);
-	json_end(j);
-}
-
 /* --- choices --- */
 
 void explanation_print_json_choice(struct json *j, const struct explanation *e,
@@ -172,6 +154,7 @@ void explanation_print_json_missing(struct json *j, const struct explanation *e)
 void explanation_print_json(const struct explanation *e, FILE *out)
 {
 	struct json j;
+	const struct decision_row *d = &e->decision;
 
 	json_init(&j, out);
 	json_object(&j, NULL);
@@ -186,7 +169,18 @@ void explanation_print_json(const struct explanation *e, FILE *out)
 	json_integer(&j, "usable_devices", e->n_devices);
 	explanation_print_json_kinds(&j, e);
 	json_positive(&j, "initial_batch_size", e->job->declared.batch.size);
-	print_decision(&j, e);
+	json_object(&j, "decision");
+	json_text(&j, "reason", e->job->reason);
+	json_string(&j, "policy", e->policy ? e->policy->name : NULL);
+	json_number(&j, "slice_s", e->config.slice_s);
+	json_number(&j, "last_change_time_s", d->time_s);
+	json_string(&j, "last_change_policy", d->policy);
+	json_string(&j, "last_change_reason", d->reason);
+	json_integer_if(&j, "last_change_replicas", d->replicas, d->policy != NULL);
+	json_end(&j);
+	json_array(&j, "metrics");
+	status_print_json_metrics(&j, &e->metrics);
+	json_end(&j);
 	explanation_print_json_missing(&j, e);
 	if (e->now.goodput > 0) {
 		json_object(&j, "now");

@@ -114,18 +114,6 @@ static bool has_sizes(const struct explanation *e)
 	       configuration_batch_size(&e->batches[0].configuration);
 }
 
-static void add_head(const struct explanation *e, struct text *t)
-{
-	text_addf(t, "set multiplot layout 1,%d title 'job %lld, ", has_sizes(e) ? 2 : 1,
-		  (long long)e->job->id);
-	picture_add_quoted(t, e->job->declared.name, TITLE_MAX);
-	text_add(t, ", on ");
-	picture_add_quoted(t, e->device_kind, TITLE_MAX);
-	if (!knows_goodput(e))
-		text_add(t, "; noise scale unknown: no goodput or efficiency");
-	text_add(t, "' font ',13'\n");
-}
-
 static void add_left(const struct explanation *e, struct text *t)
 {
 	text_addf(t, "set title 'best sizes for each number of devices'\n"
@@ -208,7 +196,14 @@ static void plot_script(const struct explanation *e, const char *format, struct 
 		 "set style line 5 lc rgb '#c0203a' pt 6 ps 2.2 lw 2\n"		/* now */
 		 "set style line 6 lc rgb '#c0203a' pt 2 ps 1.4 lw 2\n"		/* failed */
 		 "set format y '%.1s%c'\n");
-	add_head(e, t);
+	text_addf(t, "set multiplot layout 1,%d title 'job %lld, ", has_sizes(e) ? 2 : 1,
+		  (long long)e->job->id);
+	picture_add_quoted(t, e->job->declared.name, TITLE_MAX);
+	text_add(t, ", on ");
+	picture_add_quoted(t, e->device_kind, TITLE_MAX);
+	if (!knows_goodput(e))
+		text_add(t, "; noise scale unknown: no goodput or efficiency");
+	text_add(t, "' font ',13'\n");
 	add_left(e, t);
 	if (has_sizes(e))
 		add_right(e, t);

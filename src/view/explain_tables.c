@@ -98,17 +98,6 @@ static bool same(const struct goodput_choice *a, const struct goodput_choice *b)
 	return configuration_equal(&a->configuration, &b->configuration);
 }
 
-/* True if the table shows a batch size with more goodput than the row that is marked as best. */
-static bool best_is_rounded(const struct explanation *e)
-{
-	if (e->replicas < 1 || e->replicas > e->n_devices)
-		return false;
-	for (int i = 0; i < e->n_batches; i++)
-		if (e->batches[i].goodput > e->best[e->replicas].goodput)
-			return true;
-	return false;
-}
-
 void explanation_print_batches(const struct explanation *e, const struct output *out)
 {
 	static const struct table_column columns[] = {
@@ -121,14 +110,17 @@ void explanation_print_batches(const struct explanation *e, const struct output 
 		{ .heading = "GOODPUT", .right = true },
 		{ .heading = "", },
 	};
+	const struct goodput_choice *of_all = e->replicas > 0 && e->replicas <= e->n_devices
+		? &e->best[e->replicas] : NULL;
+	bool has_better = false;
 	struct table t;
 
 	table_begin(&t, columns);
 	for (int i = 0; i < e->n_batches; i++) {
 		const struct goodput_choice *c = &e->batches[i];
-		bool best = e->replicas <= e->n_devices && same(c, &e->best[e->replicas]);
-		bool now = same(c, &e->now);
+		bool best = of_all && same(c, of_all), now = same(c, &e->now);
 
+		has_better |= of_all && c->goodput > of_all->goodput;
 		cells_sizes(&t, &c->configuration);
 		cells_speed(&t, e, c);
 		table_text(&t, best && now ? "best, now" : best ? "best" : now ? "now" : "");
@@ -136,7 +128,7 @@ void explanation_print_batches(const struct explanation *e, const struct output 
 			table_style(&t, now ? STYLE_GREEN : STYLE_BOLD);
 	}
 	table_end(&t, out);
-	if (best_is_rounded(e))
+	if (has_better)
 		output_line(out, "best",
 			    "that is, of those whose local batch has three binary digits (5, 6, 7, "
 			    "8, 10, 12, 14, 16, ...), as these are within 1 % of the greatest");

@@ -179,23 +179,18 @@ static void print_batches(const struct explanation *e, const struct output *out)
 
 /* --- the model --- */
 
-static bool any_from_prior(const struct fit_result *fit)
-{
-	for (int i = 0; i < N_THROUGHPUT_PARAMS; i++)
-		if (fit->basis[i] == FIT_FROM_PRIOR)
-			return true;
-	return false;
-}
-
 void explanation_print_fit(const struct explanation *e, const struct output *out)
 {
 	const struct model_row *m = &e->knowledge->model;
 	struct text t = TEXT_INIT;
+	bool from_prior = false;
 
 	text_addf(&t, "%s steps in %d configuration%s, on %s", format_count((double)m->n_steps).s,
 		  m->fit.n_observations, plural(m->fit.n_observations),
 		  e->outlook.workload ? e->outlook.workload->kind : e->device_kind);
-	if (any_from_prior(&m->fit))
+	for (int i = 0; i < N_THROUGHPUT_PARAMS; i++)
+		from_prior |= m->fit.basis[i] == FIT_FROM_PRIOR;
+	if (from_prior)
 		text_add(&t, "; for the rest (prior) on 'pollux profile --devices' and the number "
 			     "of parameters");
 	output_textline(out, "rests on", &t);

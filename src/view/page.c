@@ -222,8 +222,7 @@ static void add_result_row(struct text *out, const struct results *r, int i)
 	for (size_t k = 0; k < job->parameters.count; k++)
 		text_addf(&t, "%s%s", k ? " " : "", job->parameters.items[k]);
 	add_built(out, "name", &t);
-	add_cell(out, "", job_is_paused(job) ? shown_state_name(SHOWN_PAUSED)
-					     : job_state_name(job->state));
+	add_cell(out, "", results_state(job));
 	for (int c = 0; c < r->n_columns; c++) {
 		const struct job_metric *m = result_of(r, i, c);
 

@@ -149,6 +149,8 @@ void devices_print_json_nodes(struct json *j, const struct devices_view *v);
 const struct job_metric *result_of(const struct results *r, int job, int column);
 /* The text of its value; NULL: the job has no parameter of this name. */
 const char *result_parameter(const struct results *r, int job, int parameter);
+/* A job at a rung is not "queued" to anybody who compares runs. */
+const char *results_state(const struct job *job);
 /* NaN: no value was finite. */
 double result_best(const struct result_column *column, const struct job_metric *m);
 /* NaN: nothing is known */

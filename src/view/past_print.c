@@ -3,11 +3,6 @@
 
 #include "parts.h"
 
-static int failed(const struct past_row *r)
-{
-	return r->ended[JOB_FAILED] + r->ended[JOB_TIMEOUT];
-}
-
 static double mean(double sum, int n)
 {
 	return n > 0 ? sum / n : (double)NAN;
@@ -24,7 +19,7 @@ static void add_row(struct table *t, const char *key, const struct past_row *r)
 	table_text(t, key);
 	table_cell(t, "%d", r->jobs);
 	table_positive(t, r->ended[JOB_DONE]);
-	table_positive(t, failed(r));
+	table_positive(t, r->ended[JOB_FAILED] + r->ended[JOB_TIMEOUT]);
 	table_positive(t, r->ended[JOB_CANCELLED]);
 	table_duration(t, r->device_s);
 	table_duration(t, mean(r->waited_s, r->started));

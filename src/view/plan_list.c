@@ -130,22 +130,6 @@ void explanation_print_plans(const struct explanation *e, const struct output *o
 
 /* --- for programs --- */
 
-static void print_json_known(struct json *j, const struct knowledge *known)
-{
-	const struct plan_tie *tie = known && known->tie.reference[0] ? &known->tie : NULL;
-	const struct memory_model *m = known && known->needs.known ? &known->needs : NULL;
-
-	json_string(j, "reference", tie ? tie->reference : NULL);
-	json_number(j, "ratio", tie ? tie->ratio.value : (double)NAN);
-	json_number(j, "ratio_low", tie ? RATIO_LOW(&tie->ratio) : (double)NAN);
-	json_number(j, "ratio_high", tie ? RATIO_HIGH(&tie->ratio) : (double)NAN);
-	json_bool(j, "borrows_pass", tie && tie->pass);
-	json_bool(j, "borrows_sync", tie && tie->sync);
-	json_number(j, "memory_fixed_bytes", m ? m->fixed_bytes : (double)NAN);
-	json_number(j, "memory_divided_bytes", m ? m->divided_bytes : (double)NAN);
-	json_number(j, "memory_sample_bytes", m ? m->sample_bytes : (double)NAN);
-}
-
 void explanation_print_json_plans(const struct explanation *e, struct json *j)
 {
 	const struct outlook *o = &e->outlook;
@@ -155,6 +139,10 @@ void explanation_print_json_plans(const struct explanation *e, struct json *j)
 	json_array(j, "plans");
 	for (int i = 0; i < o->n_plans; i++) {
 		const struct outlook_plan *p = &o->plans[i];
+		const struct plan_tie *tie = p->known && p->known->tie.reference[0] ? &p->known->tie
+										    : NULL;
+		const struct memory_model *m = p->known && p->known->needs.known ? &p->known->needs
+										 : NULL;
 
 		json_object(j, NULL);
 		json_string(j, "name", p->name);
@@ -178,7 +166,15 @@ void explanation_print_json_plans(const struct explanation *e, struct json *j)
 		for (int r = 1; p->table && r <= e->n_devices; r++)
 			json_number(j, NULL, p->table->goodput[r]);
 		json_end(j);
-		print_json_known(j, p->known);
+		json_string(j, "reference", tie ? tie->reference : NULL);
+		json_number(j, "ratio", tie ? tie->ratio.value : (double)NAN);
+		json_number(j, "ratio_low", tie ? RATIO_LOW(&tie->ratio) : (double)NAN);
+		json_number(j, "ratio_high", tie ? RATIO_HIGH(&tie->ratio) : (double)NAN);
+		json_bool(j, "borrows_pass", tie && tie->pass);
+		json_bool(j, "borrows_sync", tie && tie->sync);
+		json_number(j, "memory_fixed_bytes", m ? m->fixed_bytes : (double)NAN);
+		json_number(j, "memory_divided_bytes", m ? m->divided_bytes : (double)NAN);
+		json_number(j, "memory_sample_bytes", m ? m->sample_bytes : (double)NAN);
 		json_end(j);
 	}
 	json_end(j);

@@ -76,6 +76,11 @@ double result_best(const struct result_column *column, const struct job_metric *
 	return column->low_is_best ? m->lowest : m->highest;
 }
 
+const char *results_state(const struct job *job)
+{
+	return job_is_paused(job) ? shown_state_name(SHOWN_PAUSED) : job_state_name(job->state);
+}
+
 /* --- reading --- */
 
 static void add_job(struct results *r, const struct job *job,

@@ -28,15 +28,6 @@ static struct table_column *add_column(struct layout *l, const char *heading, bo
 	return &l->columns[l->n++];
 }
 
-static bool is_told_by_parameters(const struct results *r)
-{
-	for (int i = 0; i < r->jobs.count; i++)
-		if (r->jobs.items[i].parameters.count == 0 ||
-		    r->jobs.items[i].group_id != r->jobs.items[0].group_id)
-			return false;
-	return true;
-}
-
 static bool has_rungs(const struct results *r)
 {
 	for (int i = 0; i < r->jobs.count; i++)
@@ -45,19 +36,15 @@ static bool has_rungs(const struct results *r)
 	return false;
 }
 
-/* A job at a rung is not "queued" to anybody who compares runs. */
-static const char *state_of(const struct job *job)
-{
-	return job_is_paused(job) ? shown_state_name(SHOWN_PAUSED) : job_state_name(job->state);
-}
-
 /* Makes the columns. On a narrow terminal those of the last metrics are left out first; those of
  * the first metric stay. */
 static void lay_out(const struct results *r, struct layout *l)
 {
-	*l = (struct layout){
-		.has_names = !is_told_by_parameters(r), .has_rungs = has_rungs(r),
-	};
+	*l = (struct layout){ .has_rungs = has_rungs(r) };
+	/* parameters tell the jobs of one group apart */
+	for (int i = 0; i < r->jobs.count; i++)
+		l->has_names |= r->jobs.items[i].parameters.count == 0 ||
+				r->jobs.items[i].group_id != r->jobs.items[0].group_id;
 	for (int i = 0; i < r->n_columns; i++)
 		strings_addf(&l->headings, "%s %s",
 			     r->columns[i].low_is_best ? "lowest" : "highest",
@@ -108,7 +95,7 @@ void results_print_table(const struct results *r, const struct output *out)
 
 			table_text(&t, value ? value : "-");
 		}
-		table_text(&t, state_of(job));
+		table_text(&t, results_state(job));
 		if (l.has_rungs)
 			table_positive(&t, job->rung);
 		table_count(&t, job->progress.samples);
@@ -151,7 +138,7 @@ void results_print_csv(const struct results *r, FILE *out)
 
 		text_addf(&t, "\n%lld,", (long long)job->id);
 		csv_add(&t, job->declared.name);
-		text_addf(&t, ",%s,", state_of(job));
+		text_addf(&t, ",%s,", results_state(job));
 		csv_add_number(&t, job->progress.samples);
 		text_add(&t, ",");
 		csv_add_number(&t, job->progress.run_time_s);
@@ -195,7 +182,7 @@ void results_print_json(const struct results *r, FILE *out)
 		json_object(&j, NULL);
 		json_integer(&j, "id", job->id);
 		json_string(&j, "name", job->declared.name);
-		json_string(&j, "state", state_of(job));
+		json_string(&j, "state", results_state(job));
 		json_integer(&j, "rung", job->rung);
 		json_number(&j, "samples", job->progress.samples);
 		json_number(&j, "run_time_s", job->progress.run_time_s);

@@ -55,21 +55,6 @@ static void add_learning_rate(struct text *t, const struct declaration *declared
 		text_addf(t, ", scaled by %s", declared->learning_rate_rule);
 }
 
-static void print_after(const struct status_details *d, struct text *t, const struct output *out)
-{
-	static const char *const rule_words[N_AFTER_RULES] = {
-		[AFTER_END] = "", [AFTER_OK] = " (to succeed)", [AFTER_NOT_OK] = " (to fail)",
-		[AFTER_ANY] = " (or another)",
-	};
-
-	for (int i = 0; i < d->after.count; i++)
-		text_addf(t, "%sjob %lld%s, which is %s", i ? "; " : "",
-			  (long long)d->after.items[i].after_id,
-			  rule_words[d->after.items[i].rule],
-			  job_state_name(d->after.items[i].after_state));
-	output_textline(out, "after", t);
-}
-
 static void print_scheduling(const struct job *job, double now_wall_s, struct text *t,
 			     const struct output *out)
 {
@@ -125,20 +110,16 @@ static void print_seldom(const struct declaration *declared, const struct status
 		output_line(out, "on end", declared->on_end);
 }
 
-static void add_plans(struct text *t, const char *plans)
-{
-	for (; plans && *plans; plans += strcspn(plans, "\n"), plans += *plans == '\n') {
-		text_add(t, t->length ? "; " : "");
-		text_add_bytes(t, plans, strcspn(plans, "\n"));
-	}
-}
-
 void status_print_declared(const struct job *job, const struct status_details *d,
 			   double now_wall_s, const struct output *out)
 {
 	const struct declaration *declared = &job->declared;
 	struct text t = TEXT_INIT;
 	int min = declared->min_replicas, max = declared->max_replicas;
+	static const char *const rule_words[N_AFTER_RULES] = {
+		[AFTER_END] = "", [AFTER_OK] = " (to succeed)", [AFTER_NOT_OK] = " (to fail)",
+		[AFTER_ANY] = " (or another)",
+	};
 
 	fputs("\ndeclared\n", out->file);
 	if (job->group_id)
@@ -162,7 +143,10 @@ void status_print_declared(const struct job *job, const struct status_details *d
 	status_add_number(&t, "samples", declared->total_samples);
 	status_add_number(&t, "steps", declared->total_steps);
 	output_textline(out, "total", &t);
-	add_plans(&t, declared->plans);
+	for (const char *p = declared->plans; p && *p; p += strcspn(p, "\n"), p += *p == '\n') {
+		text_add(&t, t.length ? "; " : "");
+		text_add_bytes(&t, p, strcspn(p, "\n"));
+	}
 	output_text_if(out, "plans", &t);
 	if (declared->slurm_args)
 		output_line(out, "slurm-args", declared->slurm_args);
@@ -171,7 +155,12 @@ void status_print_declared(const struct job *job, const struct status_details *d
 	if (declared->guarantee)
 		output_line(out, "guarantee", declared->guarantee);
 	output_line(out, "step regex", d->command.step_regex);
-	print_after(d, &t, out);
+	for (int i = 0; i < d->after.count; i++)
+		text_addf(&t, "%sjob %lld%s, which is %s", i ? "; " : "",
+			  (long long)d->after.items[i].after_id,
+			  rule_words[d->after.items[i].rule],
+			  job_state_name(d->after.items[i].after_state));
+	output_textline(out, "after", &t);
 	print_scheduling(job, now_wall_s, &t, out);
 	print_seldom(declared, d, &t, out);
 	text_release(&t);

@@ -25,22 +25,11 @@ static void print_columns(struct json *j, const struct store_table *table, const
 
 /* --- a run --- */
 
-/* The names of the nodes of a run on a cluster. */
-static void print_nodes(struct json *j, const struct run *run)
-{
-	struct strings names = { 0 };
-
-	if (!run_is_elsewhere(run) || run_held(run) == 0)
-		return;
-	run_node_names(run, &names);
-	json_strings(j, "nodes", &names);
-	strings_release(&names);
-}
-
 static void print_run(struct json *j, const char *key, const struct run *run)
 {
 	bool is_log = text_starts_with(run->step_source, "log:");
 	const struct configuration *c = &run->configuration;
+	struct strings nodes = { 0 };
 
 	json_object(j, key);
 	print_columns(j, &runs_table, run);
@@ -49,7 +38,11 @@ static void print_run(struct json *j, const char *key, const struct run *run)
 	for (int i = 0; i < run_held(run); i++)
 		json_string(j, NULL, run->devices[i].id);
 	json_end(j);
-	print_nodes(j, run);
+	if (run_is_elsewhere(run) && run_held(run) > 0) {
+		run_node_names(run, &nodes);
+		json_strings(j, "nodes", &nodes);
+		strings_release(&nodes);
+	}
 	json_string(j, "device_kind", run_held(run) ? run->devices[0].kind : NULL);
 	json_positive(j, "batch_size", configuration_batch_size(c));
 	json_string(j, "plan", c->plan[0] ? c->plan : NULL);
