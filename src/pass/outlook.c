@@ -26,11 +26,13 @@ static void tell_origin(const struct outlook *o, int k, struct outlook_kind *kin
 	const struct snapshot *s = &o->owned->snapshot;
 	const struct candidate *c = &o->owned->decision->candidates[0];
 	const struct workload *from = c->workload, *there;
-	int r = o->min_replicas, plan;
+	int r = o->min_replicas;
 
 	if (!kind->name || !kind->table || kind->table->assumed)
 		return;
 	if (c->plans) {
+		int plan;
+
 		while (r < o->rows && !(outlook_offer(kind, r) > 0))
 			r++;
 		if (r > o->rows)
@@ -176,19 +178,22 @@ static void append_nodes(const struct node_sizes *nodes, const struct device *de
 		}
 }
 
-static bool append_line(const char *text, int line, struct device_list *list)
+/* Changes the line. False: the line is malformed. */
+static bool append_line(char *text, int line, struct device_list *list)
 {
 	struct device device = { .usable = true };
+	char *fields[5], *rest = NULL;
 	struct node_sizes nodes;
-	long long bytes;
-	char sizes[4096];
 	int *of_nodes;
 
-	if (sscanf(text, "%4095[^\t]\t%lld\t%d\t%63[^\t]\t%127[^\n]", sizes, &bytes,
-		   &device.cores, device.id, device.kind) != 5)
-		return false;
-	of_nodes = node_sizes_parse(sizes, &nodes);
-	device.memory_bytes = bytes;
+	for (int i = 0; i < 5; i++, text = NULL)
+		if (!(fields[i] = strtok_r(text, "\t", &rest)))
+			return false;
+	device.memory_bytes = strtoll(fields[1], NULL, 10);
+	device.cores = (int)strtol(fields[2], NULL, 10);
+	snprintf(device.id, sizeof(device.id), "%s", fields[3]);
+	snprintf(device.kind, sizeof(device.kind), "%s", fields[4]);
+	of_nodes = node_sizes_parse(fields[0], &nodes);
 	if (of_nodes)
 		append_nodes(&nodes, &device, line, list);
 	free(of_nodes);

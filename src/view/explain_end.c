@@ -22,6 +22,18 @@ static double run_time_left(const struct explanation *e)
 								 : (double)NAN;
 }
 
+static void add_end_of_waiting(const struct explanation *e, struct text *t)
+{
+	double left_s = run_time_left(e), start_s = e->job->next_start_s;
+
+	if (isfinite(left_s))
+		text_addf(t, "by %s, or sooner: ", time_of(e, start_s + left_s).s);
+	text_addf(t, "to start by %s", time_of(e, start_s).s);
+	if (isfinite(left_s))
+		text_addf(t, ", then %s on %d device%s if it keeps them", format_duration(left_s).s,
+			  e->least, plural(e->least));
+}
+
 static void add_end(const struct explanation *e, struct text *t)
 {
 	const struct job *job = e->job;
@@ -45,16 +57,9 @@ static void add_end(const struct explanation *e, struct text *t)
 		text_add(t, "with its budget, at the latest");
 	else if (!(job_total_samples(job) > 0 || job_total_steps(job) > 0))
 		text_add(t, "not known: submitted without --samples, --steps or --epochs");
-	else if (job->next_start_s > e->status.now_wall_s) {
-		double left_s = run_time_left(e), start_s = e->job->next_start_s;
-
-		if (isfinite(left_s))
-			text_addf(t, "by %s, or sooner: ", time_of(e, start_s + left_s).s);
-		text_addf(t, "to start by %s", time_of(e, start_s).s);
-		if (isfinite(left_s))
-			text_addf(t, ", then %s on %d device%s if it keeps them",
-				  format_duration(left_s).s, e->least, plural(e->least));
-	} else
+	else if (job->next_start_s > e->status.now_wall_s)
+		add_end_of_waiting(e, t);
+	else
 		text_add(t, !e->item->run ? "not known: it waits"
 			    : job->progress.samples > 0 || job->progress.steps > 0
 			    ? "not known until its step time is measured"

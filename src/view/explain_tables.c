@@ -43,6 +43,30 @@ static void cell_remark(struct table *t, int nodes, bool now, const char *obstac
 		table_text(t, now ? "now" : obstacle ? obstacle : "");
 }
 
+static void add_devices(struct table *t, const struct explanation *e, int r)
+{
+	const struct goodput_choice *best = &e->best[r];
+	const char *obstacle = explanation_obstacle(e, r);
+	bool now = e->item->run && e->item->run->configuration.replicas == r;
+
+	table_cell(t, "%d", r);
+	if (best->goodput > 0 && (!obstacle || strcmp(obstacle, "not tried") != 0)) {
+		cells_sizes(t, &best->configuration);
+		cells_speed(t, e, best);
+	} else {
+		table_dashes(t, 7);
+	}
+	table_cell_if(t, !obstacle, "%.2f",
+		      explanation_offer(e, r) / explanation_offer(e, e->least));
+	if (!obstacle && e->job->profile && !explanation_is_measured(e, r))
+		obstacle = "not measured";
+	cell_remark(t, explanation_nodes(e, r), now, obstacle);
+	if (now)
+		table_style(t, STYLE_GREEN);
+	else if (obstacle)
+		table_style(t, STYLE_DIM);
+}
+
 void explanation_print_devices(const struct explanation *e, const struct output *out)
 {
 	static const struct table_column columns[] = {
@@ -61,33 +85,8 @@ void explanation_print_devices(const struct explanation *e, const struct output 
 
 	table_begin(&t, columns);
 	for (int r = 1; r <= e->n_devices; r++)
-		if (is_shown(e, r)) {
-			const struct goodput_choice *best = &e->best[r];
-			const char *obstacle = explanation_obstacle(e, r);
-			bool now = e->item->run && e->item->run->configuration.replicas == r;
-
-			table_cell(&t, "%d", r);
-			if (best->goodput > 0 &&
-			    (!obstacle || strcmp(obstacle, "not tried") != 0)) {
-				cells_sizes(&t, &best->configuration);
-				cells_speed(&t, e, best);
-			} else {
-				table_dashes(&t, 7);
-			}
-			if (!obstacle)
-				table_cell(&t, "%.2f",
-					   explanation_offer(e, r) /
-						   explanation_offer(e, e->least));
-			else
-				table_dashes(&t, 1);
-			if (!obstacle && e->job->profile && !explanation_is_measured(e, r))
-				obstacle = "not measured";
-			cell_remark(&t, explanation_nodes(e, r), now, obstacle);
-			if (now)
-				table_style(&t, STYLE_GREEN);
-			else if (obstacle)
-				table_style(&t, STYLE_DIM);
-		}
+		if (is_shown(e, r))
+			add_devices(&t, e, r);
 	table_end(&t, out);
 }
 
@@ -96,6 +95,18 @@ void explanation_print_devices(const struct explanation *e, const struct output 
 static bool same(const struct goodput_choice *a, const struct goodput_choice *b)
 {
 	return configuration_equal(&a->configuration, &b->configuration);
+}
+
+static void add_batch(struct table *t, const struct explanation *e, const struct goodput_choice *c,
+		      const struct goodput_choice *of_all)
+{
+	bool best = of_all && same(c, of_all), now = same(c, &e->now);
+
+	cells_sizes(t, &c->configuration);
+	cells_speed(t, e, c);
+	table_text(t, best && now ? "best, now" : best ? "best" : now ? "now" : "");
+	if (best || now)
+		table_style(t, now ? STYLE_GREEN : STYLE_BOLD);
 }
 
 void explanation_print_batches(const struct explanation *e, const struct output *out)
@@ -117,15 +128,8 @@ void explanation_print_batches(const struct explanation *e, const struct output 
 
 	table_begin(&t, columns);
 	for (int i = 0; i < e->n_batches; i++) {
-		const struct goodput_choice *c = &e->batches[i];
-		bool best = of_all && same(c, of_all), now = same(c, &e->now);
-
-		has_better |= of_all && c->goodput > of_all->goodput;
-		cells_sizes(&t, &c->configuration);
-		cells_speed(&t, e, c);
-		table_text(&t, best && now ? "best, now" : best ? "best" : now ? "now" : "");
-		if (best || now)
-			table_style(&t, now ? STYLE_GREEN : STYLE_BOLD);
+		add_batch(&t, e, &e->batches[i], of_all);
+		has_better |= of_all && e->batches[i].goodput > of_all->goodput;
 	}
 	table_end(&t, out);
 	if (has_better)

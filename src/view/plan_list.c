@@ -11,41 +11,43 @@ static void cell_gib(struct table *t, int64_t bytes)
 	table_cell_if(t, bytes > 0, "%.2f", (double)bytes / (1 << 30));
 }
 
+/* Says why the plan is not the one on so many devices. */
+static void add_other(const struct outlook_plan *p, double best, int replicas, struct text *t)
+{
+	static const struct knowledge nothing;
+	const struct knowledge *tried = p->tried ? p->tried : &nothing;
+	double own = p->table ? p->table->goodput[replicas] : (double)NAN;
+	int workers = replicas / p->width;
+	int64_t too_large = memory_too_large(&tried->memory, workers);
+	struct text needs = TEXT_INIT;
+
+	text_addf(t, "%s%s ", t->length ? "; " : "", p->name);
+	if (own > 0)
+		text_addf(t, "would be %.0f %% slower", 100 * (1 - own / best));
+	else if (!p->allowed)
+		text_add(t, "does not read its checkpoints");
+	else if (replicas % p->width != 0)
+		text_addf(t, "has %d devices for a replica", p->width);
+	else if (job_model_lacks_memory(p->model, replicas, &needs))
+		text_add(t, needs.data);
+	else if (too_large > 0)
+		text_addf(t, "has no memory for %lld samples on a device", (long long)too_large);
+	else if (failed_sizes_least(&tried->failed, workers) > 0)
+		text_add(t, "failed");
+	else
+		text_add(t, p->table ? "was not measured near that" : "was not measured");
+	text_release(&needs);
+}
+
 static void print_best(const struct explanation *e, int replicas, const struct output *out)
 {
 	const struct configuration *c = &e->kind->table->best[replicas].configuration;
 	struct text t = TEXT_INIT, others = TEXT_INIT, label = TEXT_INIT;
 
 	for (int i = 0; i < e->outlook.n_plans; i++)
-		if (strcmp(e->outlook.plans[i].name, c->plan) != 0) {
-			const struct outlook_plan *p = &e->outlook.plans[i];
-			static const struct knowledge nothing;
-			const struct knowledge *tried = p->tried ? p->tried : &nothing;
-			double own = p->table ? p->table->goodput[replicas] : (double)NAN;
-			int workers = replicas / p->width;
-			int64_t too_large = memory_too_large(&tried->memory, workers);
-			struct text needs = TEXT_INIT;
-
-			text_addf(&others, "%s%s ", others.length ? "; " : "", p->name);
-			if (own > 0)
-				text_addf(&others, "would be %.0f %% slower",
-					  100 * (1 - own / explanation_offer(e, replicas)));
-			else if (!p->allowed)
-				text_add(&others, "does not read its checkpoints");
-			else if (replicas % p->width != 0)
-				text_addf(&others, "has %d devices for a replica", p->width);
-			else if (job_model_lacks_memory(p->model, replicas, &needs))
-				text_add(&others, needs.data);
-			else if (too_large > 0)
-				text_addf(&others, "has no memory for %lld samples on a device",
-					  (long long)too_large);
-			else if (failed_sizes_least(&tried->failed, workers) > 0)
-				text_add(&others, "failed");
-			else
-				text_add(&others, p->table ? "was not measured near that"
-							   : "was not measured");
-			text_release(&needs);
-		}
+		if (strcmp(e->outlook.plans[i].name, c->plan) != 0)
+			add_other(&e->outlook.plans[i], explanation_offer(e, replicas), replicas,
+				  &others);
 	text_addf(&label, "best on %d", replicas);
 	text_addf(&t, "%s, batch %lld = %d * %lld * %d%s%s%s", c->plan,
 		  (long long)configuration_batch_size(c), configuration_workers(c),
@@ -130,6 +132,35 @@ void explanation_print_plans(const struct explanation *e, const struct output *o
 
 /* --- for programs --- */
 
+static void print_json_size(struct json *j, const struct observation *size)
+{
+	json_object(j, NULL);
+	json_integer(j, "replicas", size->configuration.replicas);
+	json_positive(j, "local_batch_size", size->configuration.local_batch_size);
+	json_positive(j, "accumulation_steps", size->configuration.accumulation_steps);
+	json_number(j, "step_time_s", size->step_time_s);
+	json_positive(j, "device_memory_bytes", size->device_bytes);
+	json_positive(j, "memory_bytes", size->host_bytes);
+	json_bool(j, "out_of_memory", size->outcome == OBSERVATION_NO_MEMORY);
+	json_end(j);
+}
+
+static void print_json_known(struct json *j, const struct knowledge *known)
+{
+	const struct plan_tie *tie = known && known->tie.reference[0] ? &known->tie : NULL;
+	const struct memory_model *m = known && known->needs.known ? &known->needs : NULL;
+
+	json_string(j, "reference", tie ? tie->reference : NULL);
+	json_number(j, "ratio", tie ? tie->ratio.value : (double)NAN);
+	json_number(j, "ratio_low", tie ? RATIO_LOW(&tie->ratio) : (double)NAN);
+	json_number(j, "ratio_high", tie ? RATIO_HIGH(&tie->ratio) : (double)NAN);
+	json_bool(j, "borrows_pass", tie && tie->pass);
+	json_bool(j, "borrows_sync", tie && tie->sync);
+	json_number(j, "memory_fixed_bytes", m ? m->fixed_bytes : (double)NAN);
+	json_number(j, "memory_divided_bytes", m ? m->divided_bytes : (double)NAN);
+	json_number(j, "memory_sample_bytes", m ? m->sample_bytes : (double)NAN);
+}
+
 void explanation_print_json_plans(const struct explanation *e, struct json *j)
 {
 	const struct outlook *o = &e->outlook;
@@ -139,42 +170,18 @@ void explanation_print_json_plans(const struct explanation *e, struct json *j)
 	json_array(j, "plans");
 	for (int i = 0; i < o->n_plans; i++) {
 		const struct outlook_plan *p = &o->plans[i];
-		const struct plan_tie *tie = p->known && p->known->tie.reference[0] ? &p->known->tie
-										    : NULL;
-		const struct memory_model *m = p->known && p->known->needs.known ? &p->known->needs
-										 : NULL;
 
 		json_object(j, NULL);
 		json_string(j, "name", p->name);
 		json_array(j, "tried");
-		for (int s = 0; s < e->plan_sizes[i].count; s++) {
-			const struct observation *size = &e->plan_sizes[i].items[s];
-
-			json_object(j, NULL);
-			json_integer(j, "replicas", size->configuration.replicas);
-			json_positive(j, "local_batch_size", size->configuration.local_batch_size);
-			json_positive(j, "accumulation_steps",
-				      size->configuration.accumulation_steps);
-			json_number(j, "step_time_s", size->step_time_s);
-			json_positive(j, "device_memory_bytes", size->device_bytes);
-			json_positive(j, "memory_bytes", size->host_bytes);
-			json_bool(j, "out_of_memory", size->outcome == OBSERVATION_NO_MEMORY);
-			json_end(j);
-		}
+		for (int s = 0; s < e->plan_sizes[i].count; s++)
+			print_json_size(j, &e->plan_sizes[i].items[s]);
 		json_end(j);
 		json_array(j, "goodput_eps");	/* on 1, 2, ... devices */
 		for (int r = 1; p->table && r <= e->n_devices; r++)
 			json_number(j, NULL, p->table->goodput[r]);
 		json_end(j);
-		json_string(j, "reference", tie ? tie->reference : NULL);
-		json_number(j, "ratio", tie ? tie->ratio.value : (double)NAN);
-		json_number(j, "ratio_low", tie ? RATIO_LOW(&tie->ratio) : (double)NAN);
-		json_number(j, "ratio_high", tie ? RATIO_HIGH(&tie->ratio) : (double)NAN);
-		json_bool(j, "borrows_pass", tie && tie->pass);
-		json_bool(j, "borrows_sync", tie && tie->sync);
-		json_number(j, "memory_fixed_bytes", m ? m->fixed_bytes : (double)NAN);
-		json_number(j, "memory_divided_bytes", m ? m->divided_bytes : (double)NAN);
-		json_number(j, "memory_sample_bytes", m ? m->sample_bytes : (double)NAN);
+		print_json_known(j, p->known);
 		json_end(j);
 	}
 	json_end(j);

@@ -151,15 +151,16 @@ void results_print_csv(const struct results *r, FILE *out)
 			csv_add(&t, value ? value : "");
 		}
 		for (int c = 0; c < r->n_columns; c++) {
+			const struct job_metric *m = result_of(r, i, c);
+
+			text_add(&t, m ? "," : ",,,");
+			if (!m)
+				continue;
+			csv_add_value(&t, m->last);
 			text_add(&t, ",");
-			if (result_of(r, i, c))
-				csv_add_value(&t, result_of(r, i, c)->last);
+			csv_add_number(&t, m->lowest);
 			text_add(&t, ",");
-			csv_add_number(&t, result_of(r, i, c) ? result_of(r, i, c)->lowest
-							      : (double)NAN);
-			text_add(&t, ",");
-			csv_add_number(&t, result_of(r, i, c) ? result_of(r, i, c)->highest
-							      : (double)NAN);
+			csv_add_number(&t, m->highest);
 		}
 	}
 	text_add(&t, "\n");

@@ -190,25 +190,29 @@ bool status_sort(struct status *status, const char *key)
 
 static void add_number(struct text *t, const struct status_column *column, const struct seen *s)
 {
-	double x = column->number(s);
+	double x = column->number(s), loss;
 
-	if (column->kind == LOSS) {
-		double loss;
-
-		if (progress_loss(&s->job->progress, &loss))
-			text_add(t,
-				 isfinite(loss) ? format_number(loss).s : value_format(loss, 5).s);
-	} else if (isnan(x) || (column->kind == SHARE && x > 1))
-		text_add(t, isnan(x) ? "-" : "over");
-	else if (column->kind == SHARE)
-		text_addf(t, "%.0f%%", floor(x * 100));
-	else if (column->kind == INTEGER)
-		text_addf(t, "%.0f", x);
-	else
-		text_add(t, column->kind == COUNT ? format_count(x).s
-			 : column->kind == DURATION ? format_duration(x).s
-			 : column->kind == TIME ? format_time(x, s->status->now_wall_s).s
-			 : format_number(x).s);
+	if (column->kind == LOSS && progress_loss(&s->job->progress, &loss)) {
+		text_add(t, isfinite(loss) ? format_number(loss).s : value_format(loss, 5).s);
+		return;
+	}
+	if (isnan(x)) {
+		text_add(t, "-");
+		return;
+	}
+	switch (column->kind) {
+	case SHARE:
+		if (x > 1)
+			text_add(t, "over");
+		else
+			text_addf(t, "%.0f%%", floor(x * 100));
+		break;
+	case INTEGER: text_addf(t, "%.0f", x); break;
+	case COUNT: text_add(t, format_count(x).s); break;
+	case DURATION: text_add(t, format_duration(x).s); break;
+	case TIME: text_add(t, format_time(x, s->status->now_wall_s).s); break;
+	case NUMBER: case LOSS: case TEXT: text_add(t, format_number(x).s); break;
+	}
 }
 
 /* Looks up the columns of the names; *n: their number. The caller frees the array. */

@@ -270,6 +270,27 @@ static void print_hint(const struct status *status, FILE *out)
 		      "terminal.\n", out);
 }
 
+/* The row stands in the place of the first of the group's jobs at rest. 'pollux status group:N'
+ * shows the rows of these jobs. */
+static void add_group_row(struct table *t, const struct status_group *group)
+{
+	struct text cell = TEXT_INIT;
+
+	table_text(t, "-");
+	text_addf(&cell, "group:%lld ", (long long)group->id);
+	status_add_group_name(&cell, group->name);
+	table_text(t, cell.data);
+	text_clear(&cell);
+	table_text(t, group->counts[JOB_RUNNING] ? "running"
+		   : group->over ? "ended"
+		   : group->counts[JOB_QUEUED] ? "queued"
+		   : group->counts[JOB_HELD] ? "held" : "ended");
+	table_dashes(t, N_NUMBERS);
+	status_add_group(&cell, group);
+	table_text(t, cell.data);
+	text_release(&cell);
+}
+
 void status_print_table(const struct status *status, const struct output *out)
 {
 	struct table t;
@@ -288,23 +309,7 @@ void status_print_table(const struct status *status, const struct output *out)
 		if (!group) {
 			add_row(&t, status, &status->items[i]);
 		} else if (!told[group - status->groups]) {
-			struct text cell = TEXT_INIT;
-
-			/* The row of a group stands in the place of the first of its jobs at rest.
-			 * 'pollux status group:N' shows the rows of these jobs. */
-			table_text(&t, "-");
-			text_addf(&cell, "group:%lld ", (long long)group->id);
-			status_add_group_name(&cell, group->name);
-			table_text(&t, cell.data);
-			text_clear(&cell);
-			table_text(&t, group->counts[JOB_RUNNING] ? "running"
-				   : group->over ? "ended"
-				   : group->counts[JOB_QUEUED] ? "queued"
-				   : group->counts[JOB_HELD] ? "held" : "ended");
-			table_dashes(&t, N_NUMBERS);
-			status_add_group(&cell, group);
-			table_text(&t, cell.data);
-			text_release(&cell);
+			add_group_row(&t, group);
 			told[group - status->groups] = true;
 		}
 	}
