@@ -70,8 +70,7 @@ void worths_release(struct worths *w);
 /* What remains of the job. Where that is not known: the service that the job has had, and 12
  * slices, but no more than its time limit allows; reasons tell this length, and jobs beside a
  * stuck job are taken to have it. This is an amount of work that a person is told; the
- * effective length of lengths.h is a rank, and shorter (benchmarks/RESULTS.md, "One notion of
- * unknown lengths"). */
+ * effective length of lengths.h is a rank, and shorter. */
 double worth_length_device_s(const struct curves *curves, const struct curve *c);
 /* The worth of r > 0 devices to a job that is launched on them. */
 double worth_launched(const struct worths *w, const struct curve *c, int r);
