@@ -163,13 +163,14 @@ bool waits_for_another(const struct snapshot *s, const struct job *job, struct d
  * waits. */
 bool waits_to_begin(const struct snapshot *s, const struct job *job, struct decision *d)
 {
-	double begin_s = job->declared.begin_s;
-	time_t begin = (time_t)begin_s;
+	double begin_s = job->declared.begin_s;	/* NaN: at once */
 	char when[64] = "a later time";
 	struct tm tm;
+	time_t begin;
 
 	if (!(begin_s > s->now_wall_s))
 		return false;
+	begin = (time_t)begin_s;
 	if (localtime_r(&begin, &tm))
 		strftime(when, sizeof(when), "%Y-%m-%d %H:%M", &tm);
 	pass_over(d, job, xasprintf("begins at %s", when))->next_start_s = begin_s;
