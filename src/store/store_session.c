@@ -174,11 +174,16 @@ static int find_holder(const char *path)
 	return found;
 }
 
+#define LOOKS 3
+
 void store_holder_add(const char *path, struct text *t)
 {
 	int pid = find_holder(path), looks = 0;
 	struct proc_info info;
 
+	/* The kernel writes /proc/locks in parts: a look may miss a lock while others come and go. */
+	while (!pid && ++looks < LOOKS)
+		pid = find_holder(path);
 	if (!pid)
 		return;
 	proc_look(pid, &info);
@@ -191,10 +196,9 @@ void store_holder_add(const char *path, struct text *t)
 		text_addf(t, " of %s", info.owner);
 	if (!advice_stays_stopped(pid))
 		return;
-	/* A signal is named only where the same process has the lock at a second look. The kernel
-	 * writes /proc/locks in parts: a look may miss a lock while others come and go. */
-	while (find_holder(path) != pid)
-		if (++looks == 3)
+	/* A signal is named only where the same process has the lock at a second look. */
+	for (looks = 0; find_holder(path) != pid;)
+		if (++looks == LOOKS)
 			return;
 	text_add(t, ", which is stopped: ");
 	advice_add_continue(t, pid);
