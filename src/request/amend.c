@@ -102,9 +102,10 @@ int amend(const struct command *by, const struct asked *o, struct declaration *d
 	if (o->suspend || o->no_preempt)
 		d->suspend = submission_suspend_rule(o);
 	if (o->worst_tier)
-		d->worst_tier = name_given(&worst_tier_names, o->worst_tier, TIER_UNKNOWN);
+		d->worst_tier = (enum configuration_tier)
+			name_given(&worst_tier_names, o->worst_tier, TIER_UNKNOWN);
 	if (o->launch)
-		d->launch = name_given(&launch_names, o->launch, LAUNCH_EACH);
+		d->launch = (enum launch_rule)name_given(&launch_names, o->launch, LAUNCH_EACH);
 	if (o->no_first)
 		d->first_rank = 0;
 	return submission_check_declared(by, o, d, err);

@@ -194,7 +194,7 @@ static bool has_run(const struct sched_job *job)
 static void check_again(struct run *s, const struct sched_input *in,
 			const struct sched_choice *choices)
 {
-	struct sched_job jobs[RUN_JOBS];
+	struct sched_job jobs[RUN_JOBS] = { 0 };
 	struct sched_choice again[RUN_JOBS];
 	struct sched_input other = input_of(s, jobs, in->n_jobs);
 	bool same = true, stable = true;
