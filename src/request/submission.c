@@ -199,8 +199,8 @@ int name_given(const struct field_names *names, const char *name, int otherwise)
 /* A job that keeps its devices to its end is suspended only if that was asked for, too. */
 enum suspend_rule submission_suspend_rule(const struct asked *o)
 {
-	return name_given(&suspend_names, o->suspend,
-			  o->no_preempt ? SUSPEND_NEVER : SUSPEND_AUTO);
+	return (enum suspend_rule)name_given(&suspend_names, o->suspend,
+					     o->no_preempt ? SUSPEND_NEVER : SUSPEND_AUTO);
 }
 
 /* A job has the helper for PyTorch if that was asked for, or if its program is a Python with torch
@@ -287,7 +287,8 @@ int submission_job(const struct command *by, const struct asked *o, const struct
 	d->preemption = o->no_preempt ? PREEMPT_NEVER
 		: o->preempt || can_resume(c) ? PREEMPT_ALWAYS : PREEMPT_SAVED;
 	d->suspend = submission_suspend_rule(o);
-	d->worst_tier = name_given(&worst_tier_names, o->worst_tier, TIER_UNKNOWN);
+	d->worst_tier = (enum configuration_tier)
+		name_given(&worst_tier_names, o->worst_tier, TIER_UNKNOWN);
 	d->launch = o->launch ? (enum launch_rule)name_given(&launch_names, o->launch, LAUNCH_EACH)
 			      : launch_by_command(c);
 	if (set_plans(by, o, d, err) || set_share(by, o, d, err) ||

@@ -181,7 +181,8 @@ void store_holder_add(const char *path, struct text *t)
 	int pid = find_holder(path), looks = 0;
 	struct proc_info info;
 
-	/* The kernel writes /proc/locks in parts: a look may miss a lock while others come and go. */
+	/* The kernel writes /proc/locks in parts: a look may miss a lock while others come and
+	 * go. */
 	while (!pid && ++looks < LOOKS)
 		pid = find_holder(path);
 	if (!pid)

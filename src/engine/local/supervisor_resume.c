@@ -227,6 +227,7 @@ char *supervisor_choose_resume(struct supervisor *s, const char *directory,
 	bool by_newest = resumes_from_newest(s), elsewhere;
 	struct run_list runs = { 0 };
 	struct checkpoints found;
+	const char *from;
 	char *newest;
 
 	supervisor_find_checkpoints(s, NULL, false, &found);
@@ -240,8 +241,9 @@ char *supervisor_choose_resume(struct supervisor *s, const char *directory,
 		values->resume_args = NULL;
 	else if (c->resume_args && (by_newest || !values->resume_args))
 		tell_choice(s, directory, &found);
-	if (values->resume_args) {
-		s->run.resumed_from = xstrdup(by_newest ? found.newest : directory);
+	from = by_newest ? found.newest : directory;
+	if (values->resume_args && from) {
+		s->run.resumed_from = xstrdup(from);
 		supervisor_note(s, store_runs_of_job(&s->store, s->job.id, &runs, &s->err));
 		for (int i = 0; i < runs.count; i++)
 			s->resume.worked_before |= isfinite(runs.items[i].first_step_s) ||
