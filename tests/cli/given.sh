@@ -28,9 +28,11 @@ given_changes() { # given_changes KEY=VALUE...: the list of an UPDATE
 		given_comma=', '
 	done
 }
-given_row() { # given_row TABLE FROM KEY=VALUE...: an INSERT; of a key given twice the last counts
-	given_into=$1 given_from=$2 given_columns='' given_values=''
-	shift 2
+# given_insert VERB TABLE FROM KEY=VALUE...: rows made of what is FROM; of a key given twice the
+# last counts.
+given_insert() {
+	given_verb=$1 given_into=$2 given_from=$3 given_columns='' given_values=''
+	shift 3
 	while [ $# -gt 0 ]; do
 		given_key=${1%%=*} given_sql=${1#*=}
 		shift
@@ -40,9 +42,11 @@ given_row() { # given_row TABLE FROM KEY=VALUE...: an INSERT; of a key given twi
 		given_columns=$given_columns${given_columns:+, }$given_key
 		given_values=$given_values${given_values:+, }$(given_value "$given_sql")
 	done
-	printf 'INSERT OR REPLACE INTO %s (%s) SELECT %s %s;' "$given_into" "$given_columns" \
+	printf '%s INTO %s (%s) SELECT %s %s;' "$given_verb" "$given_into" "$given_columns" \
 		"$given_values" "$given_from"
 }
+new_row() { given_insert INSERT "$@"; }
+given_row() { given_insert 'INSERT OR REPLACE' "$@"; }	# in place of the one with its key
 given_who() { # given_who COLUMN WHO: a condition
 	case $2 in
 	all) echo 1 ;;
@@ -75,8 +79,9 @@ given_environment() { # given_environment JOB KEY=VALUE...
 	shift
 	store "$(given_update environments id "$given_id" "$@")"
 }
-given_model() { store "$(given_update models 'no job' "$@")"; }	# given_model all if workload=W ...
-given_kinds() { store "$(given_update device_measurements 'no job' "$@")"; }
+# Of these WHO is 'all'.
+given_model() { store "$(given_update models - "$@")"; }
+given_kinds() { store "$(given_update device_measurements - "$@")"; }
 # Of these WHO are runs: numbers or 'all'.
 given_devices() { store "$(given_update run_devices run_id "$@")"; }
 given_times() { store "$(given_update observations run_id "$@")"; }
@@ -101,7 +106,7 @@ given_none() { # given_none TABLE [if KEY=VALUE]...: no such rows, and nothing t
 past_run() { # past_run WHO KEY=VALUE...
 	given_condition=$(given_who id "$1")
 	shift
-	run=$(store "$(given_row runs "FROM jobs WHERE $given_condition" job_id=@id state=ended \
+	run=$(store "$(new_row runs "FROM jobs WHERE $given_condition" job_id=@id state=ended \
 		number=@'(SELECT coalesce(max(number), 0) + 1 FROM runs WHERE job_id = jobs.id)' \
 		replicas=1 accumulation_steps=1 learning_rate_scale=1 boot_id=x assigned_time_s=1 \
 		assigned_boot_s=1 "$@") SELECT last_insert_rowid()")
@@ -109,7 +114,7 @@ past_run() { # past_run WHO KEY=VALUE...
 had_device() { # had_device RUN DEVICE KIND [KEY=VALUE...]: a further device of the run
 	given_run_id=$1 given_device=$2 given_kind=$3
 	shift 3
-	store "$(given_row run_devices '' run_id="$given_run_id" device="$given_device" \
+	store "$(new_row run_devices '' run_id="$given_run_id" device="$given_device" \
 		kind="$given_kind" binding= cores=1 \
 		position=@"(SELECT count(*) FROM run_devices WHERE run_id = $given_run_id)" "$@")"
 }
@@ -151,17 +156,17 @@ measured_device() { # measured_device KIND SECONDS [KEY=VALUE...]
 }
 # A curve of a job: the points 1 to N, each of its own value.
 past_curve() { # past_curve JOB NAME N
-	store "$(given_row curve_points "FROM (WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL
+	store "$(new_row curve_points "FROM (WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL
 		SELECT i + 1 FROM n WHERE i < $3) SELECT i FROM n)" job_id="$1" name="$2" \
 		time_s=@i samples=@i value=@i)"
 }
 told_event() { # told_event JOB KIND TEXT: now
-	store "$(given_row events '' job_id="$1" kind="$2" text="$3" time_s=@'unixepoch()')"
+	store "$(new_row events '' job_id="$1" kind="$2" text="$3" time_s=@'unixepoch()')"
 }
 # A decision of a pass of long ago, and what it said of a job.
 past_decision() { # past_decision POLICY DEVICES JOB REPLICAS REASON
-	store "$(given_row decisions '' id=7 time_s=140 policy="$1" devices="$2")
-		$(given_row decision_jobs '' decision_id=7 job_id="$3" replicas="$4" reason="$5")"
+	store "$(new_row decisions '' id=7 time_s=140 policy="$1" devices="$2")
+		$(new_row decision_jobs '' decision_id=7 job_id="$3" replicas="$4" reason="$5")"
 }
 # Jobs FIRST to LAST as copies of another one, as if they had been submitted with it.
 copied_jobs() { # copied_jobs JOB FIRST LAST
