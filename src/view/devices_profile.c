@@ -89,7 +89,7 @@ static void add_row(struct table *t, const struct products *p,
 		cell_rate(t, m, device_measurement_flops(m) / p->unit);
 		cell_spread(t, m);
 	}
-	table_cell_if(t, peak > 0, "%.0f%%", 100 * best / peak);
+	table_cell_if(t, peak > 0, "%.0f%%", peak > 0 ? 100 * best / peak : (double)NAN);
 }
 
 static void print_products(const struct measure_result *r, const struct output *out)

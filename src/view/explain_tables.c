@@ -56,8 +56,8 @@ static void add_devices(struct table *t, const struct explanation *e, int r)
 	} else {
 		table_dashes(t, 7);
 	}
-	table_cell_if(t, !obstacle, "%.2f",
-		      explanation_offer(e, r) / explanation_offer(e, e->least));
+	table_cell_if(t, !obstacle, "%.2f", obstacle ? (double)NAN
+		      : explanation_offer(e, r) / explanation_offer(e, e->least));
 	if (!obstacle && e->job->profile && !explanation_is_measured(e, r))
 		obstacle = "not measured";
 	cell_remark(t, explanation_nodes(e, r), now, obstacle);
