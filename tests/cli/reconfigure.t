@@ -61,9 +61,10 @@ ok 'steps of the new configuration are measured apart' \
 	wait_for 30 is_so 'count(*) = 2 FROM observations'
 is 'the new configuration has a row of its own' '64|1
 64|2' "$(query 'SELECT local_batch_size, accumulation_steps FROM observations ORDER BY 2')"
-ok 'a step with two passes takes longer' is_so \
-	"(SELECT step_time_s FROM observations WHERE accumulation_steps = 2) >
-	1.2 * (SELECT step_time_s FROM observations WHERE accumulation_steps = 1)"
+# The quickest steps, as other work on the machine makes steps longer.
+ok 'a step with two passes takes longer' wait_for 30 is_so \
+	"(SELECT step_time_min_s FROM observations WHERE accumulation_steps = 2) >
+	1.2 * (SELECT step_time_min_s FROM observations WHERE accumulation_steps = 1)"
 ok 'windows of gradients are of one batch size' is_so "group_concat(DISTINCT batch_size) = '128,256'
 	FROM gradient_statistics"
 ok 'windows of gradients know their spread' is_so \
