@@ -155,7 +155,14 @@ static void test_lists(void)
 	check_list("n[3-1]", "");
 	check_list("n[1]x", "");
 	check_list("n[1,3-4],m[7]", "n1 n3 n4 m7 ");
-	check_list("n[1;2],m", "n1 ");
+	check_list("n[1;2],m", "n1 m ");
+	check_list("n[3-1],m", "m ");
+	check_list("n[1]x,m[2-3]", "m2 m3 ");
+	check_list("rack[1-2]n[3,4],m", "m ");
+	check_list("a b,,m,", "m ");
+	check_list("n[],m[1", "");
+	check_list("n[202611290001-202611290002],m", "n202611290001 n202611290002 m ");
+	check_list("n[1234567890123456],m", "m ");
 	ok(slurm_parse_submitted("123\n") == 123 && slurm_parse_submitted("5;c\n") == 5 &&
 	   slurm_parse_submitted("sbatch: x") == 0, "the number is read from what sbatch prints");
 }

@@ -94,10 +94,11 @@ struct slurm_names {
 	const char *rest;	/* what is left; at the beginning the list, and all else 0 */
 	const char *prefix;		/* in brackets: of the names; NULL: not there */
 	size_t prefix_length;
-	unsigned width;			/* of the numbers, at most 9 */
+	unsigned width;			/* of the numbers, at most 15 */
 	int64_t next, last;		/* of a range; none is left: next is more */
 };
-/* Takes the next name. False: the list has ended, or is malformed. */
+/* Takes the next name. Entries that are malformed are passed over: they hide no others. False: the
+ * list has ended. */
 bool slurm_next_node(struct slurm_names *list, char *name, size_t size);
 bool slurm_list_has(const char *list, const char *node);
 

@@ -242,33 +242,38 @@ bool slurm_parse_job(const char *line, struct slurm_job *job)
 
 #define MOST_NAMES (1 << 20)	/* of a range: nobody has more nodes */
 
+#define MOST_DIGITS 15		/* of a number, as in number_at() */
+
 /* Takes "1-3" or "7". */
 static bool next_range(struct slurm_names *l)
 {
 	size_t digits = strspn(l->rest, "0123456789");
-	bool good = digits > 0 && digits <= 9;
+	bool good = digits > 0 && digits <= MOST_DIGITS;
 
 	l->next = l->last = number_at(l->rest);
 	l->width = (unsigned)digits;
 	l->rest += digits;
 	if (good && *l->rest == '-') {
 		digits = strspn(++l->rest, "0123456789");
-		good = digits > 0 && digits <= 9;
+		good = digits > 0 && digits <= MOST_DIGITS;
 		l->last = number_at(l->rest);
 		l->rest += digits;
 	}
 	return good && l->last >= l->next && l->last - l->next < MOST_NAMES;
 }
 
-bool slurm_next_node(struct slurm_names *l, char *name, size_t size)
+/* Takes the next name of the entry that the list stands at. False: the entry is malformed. */
+static bool take_name(struct slurm_names *l, char *name, size_t size)
 {
 	const char *entry = l->rest;
 	size_t n = strcspn(entry, "[,");
 
 	if (!l->prefix && entry[n] != '[') {
+		if (!is_name(entry, n))
+			return false;
 		copy_bytes(name, size, entry, n);
 		l->rest += n + (entry[n] == ',');
-		return is_name(entry, n);
+		return true;
 	}
 	if (!l->prefix) {
 		/* after the brackets no more of the name */
@@ -282,7 +287,8 @@ bool slurm_next_node(struct slurm_names *l, char *name, size_t size)
 		return false;
 	copy_bytes(name, size, l->prefix, l->prefix_length);
 	n = strlen(name);
-	snprintf(name + n, size - n, "%0*lld", (int)(l->width % 10), (long long)l->next++);
+	snprintf(name + n, size - n, "%0*lld", (int)(l->width % (MOST_DIGITS + 1)),
+		 (long long)l->next++);
 	if (l->next > l->last && *l->rest == ']') {
 		l->prefix = NULL;
 		l->rest += 1 + (l->rest[1] == ',');
@@ -290,6 +296,22 @@ bool slurm_next_node(struct slurm_names *l, char *name, size_t size)
 		l->rest++;
 	}
 	return true;
+}
+
+bool slurm_next_node(struct slurm_names *l, char *name, size_t size)
+{
+	while (*l->rest) {
+		bool inside;
+
+		if (take_name(l, name, size))
+			return true;
+		inside = l->prefix;
+		l->prefix = NULL;
+		for (; *l->rest && (inside || *l->rest != ','); l->rest++)
+			inside = *l->rest == '[' || (inside && *l->rest != ']');
+		l->rest += *l->rest == ',';
+	}
+	return false;
 }
 
 bool slurm_list_has(const char *list, const char *node)
