@@ -154,7 +154,7 @@ rule reconfigures src/sched/worth.c 's/return c->held && c->held <= .*/return ho
 rule short-horizon src/sched/worth.c 's/\(define HORIZON_SLICES\).*/\1 1.0/'
 rule short-first-slice src/sched/curve.h 's/\(define CURVE_FIRST_SLICE\).*/\1 1.0/'
 rule settles src/sched/curve.c 's/fmax(CURVE_SETTLE_RESTARTS.*/fmin(0,/'
-rule slices src/sched/curve.c 's/c->in_slice = c->held.*/c->in_slice = false;/'
+rule slices src/sched/curve.c 's/c\.in_slice = c\.held.*/c.in_slice = false;/'
 rule bound-on-waiting src/sched/claims.c 's/\(define LIMIT_ROUNDS\).*/\1 1e9/'
-rule beside-stuck-jobs src/sched/backfill.c \
+rule beside-stuck-jobs src/sched/claims.c \
 	's/if (expected_end_s(curves, c) <= r->start_s)/if (r->spare > -2) return false;\n\t&/'

@@ -1,6 +1,6 @@
 /* snapshot.h - what a pass knows before it decides: private to src/pass.
  *
- * Everything that decides (decide.c, plan.c and the files that they call) takes a snapshot and
+ * Everything that decides (decide.c, actions.c and the files that they call) takes a snapshot and
  * calls nothing that reads or writes, so a test can make a snapshot by hand. */
 #ifndef POLLUX_SNAPSHOT_H
 #define POLLUX_SNAPSHOT_H

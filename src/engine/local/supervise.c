@@ -258,7 +258,7 @@ static int adopt(struct supervisor *s, struct err *err)
 	bool stays = false, is_kept;
 
 	/* The supervisor that the handle names may live. Its lock could be taken because somebody
-	 * removed the file: it makes the file anew at its next look (supervisor_keep_lock). */
+	 * removed the file: it makes the file anew at its next look (keep_lock()). */
 	if (s->handle.supervisor_pid != getpid() &&
 	    local_is_supervisor(&s->run, s->handle.supervisor_pid)) {
 		s->state = ST_FINISHED;
