@@ -1,11 +1,11 @@
 /* store_run_end.c - the end of a run, in one transaction: its row and devices, what it adds to its
  * job, and the state that the job has next. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "journal.h"
 #include "pollux/clock.h"
+#include "pollux/mem.h"
 #include "pollux/store_jobs.h"
 #include "pollux/store_runs.h"
 #include "pollux/text.h"
@@ -138,10 +138,10 @@ static char *describe_end(const struct run *r)
 #define SUPERVISOR_LOSSES 3
 
 /* A job with another run (its next run is assigned already, or its last run is still being stopped)
- * stays running. The end of that other run then decides on the job's state. */
-static int end_job(struct store *s, const struct run *r, const char *text, struct err *err)
+ * stays running. The end of that other run then decides on the job's state. *text: how the run
+ * ended; or, where that says less, why the job fails. */
+static int end_job(struct store *s, const struct run *r, char **text, struct err *err)
 {
-	char lost[128];
 	struct job job;
 	enum job_state next;
 	bool active, is_over;
@@ -162,9 +162,9 @@ static int end_job(struct store *s, const struct run *r, const char *text, struc
 		rc = store_job_supervisor_losses(s, r->job_id, &losses, err);
 	if (losses >= SUPERVISOR_LOSSES && losses > job.declared.retries) {
 		next = JOB_FAILED;
-		snprintf(lost, sizeof(lost), "its supervisor was killed %d times in a row, before "
-			 "a checkpoint: does its command kill its parent?", losses);
-		text = lost;
+		free(*text);
+		*text = xasprintf("its supervisor was killed %d times in a row, before a "
+				  "checkpoint: does its command kill its parent?", losses);
 	}
 	/* A run of 'pollux run' is not repeated. */
 	if (job.interactive && next == JOB_QUEUED && r->outcome != OUTCOME_NOT_STARTED)
@@ -176,7 +176,7 @@ static int end_job(struct store *s, const struct run *r, const char *text, struc
 	if (rc || is_over)
 		return rc;
 	return next == JOB_HELD ? store_job_hold(s, r->job_id, "held", err)
-				: store_job_set_state(s, r->job_id, next, text, err);
+				: store_job_set_state(s, r->job_id, next, *text, err);
 }
 
 int run_end_in_transaction(struct store *s, const struct run *run, struct err *err)
@@ -208,7 +208,7 @@ int run_end_in_transaction(struct store *s, const struct run *run, struct err *e
 			     " outcome = 'not-started', end_time_s = ?"
 			     " WHERE job_id = ? AND state = 'assigned'", "di", clock_wall_s(),
 			     r.job_id);
-	rc = rc || end_job(s, &r, text, err) ||
+	rc = rc || end_job(s, &r, &text, err) ||
 	     store_event_add(s, r.job_id, r.id, "ended", text, err) || store_aside_tell(s, &r, err);
 	free(text);
 	return rc ? -1 : 0;
