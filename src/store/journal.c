@@ -11,7 +11,6 @@
 #include "pollux/mem.h"
 
 #define HASH_SIZE 10			/* " #89abcdef" */
-
 #define LARGEST_INTEGER (INT64_C(1) << 60)
 
 uint32_t journal_hash(const char *bytes, size_t n)
@@ -240,14 +239,15 @@ static bool put_field(const struct column_walk *w, const char *v, size_t n, void
 	case FIELD_STRINGS:
 	case FIELD_NONE:
 		value = strtoll(text, &end, 10);
-		good = end != text && !*end && !errno && llabs(value) <= LARGEST_INTEGER;
+		good = end != text && !*end && !errno && value <= LARGEST_INTEGER &&
+		       value >= -LARGEST_INTEGER;
 		if (f->type == FIELD_BATCH_SIZE && good)
 			row_read_batch_size(value, w, member);
 		else if (f->type == FIELD_INT64)
 			*(int64_t *)member = value;
 		else if (f->type == FIELD_BOOL)
 			*(bool *)member = value != 0;
-		else if ((good = good && llabs(value) <= INT_MAX))
+		else if ((good = good && value <= INT_MAX && value >= -INT_MAX))
 			*(int *)member = (int)value;
 		break;
 	}

@@ -496,6 +496,9 @@ static void test_damage(void)
 	refuses("\n", malformed, "an empty line is refused");
 	refuses_record("claim launch_boot_s=soon", "a number that is none is refused");
 	refuses_record("rung rung=99999999999", "a number that is too large is refused");
+	refuses_record("rung rung=-9223372036854775808", "the least number is refused");
+	refuses_record("progress parameters=-9223372036854775808",
+		       "the least number is refused in the place of a greater one, too");
 	refuses_record("diagnosis diagnosis=%00", "a text that ends early is refused");
 	refuses("pollux journal 2\nx", "the run's journal is of version 2, and this pollux reads"
 		" version 1: a newer pollux takes it", "a journal of a newer pollux is refused");
