@@ -9,13 +9,9 @@
 
 static const char *value_of_parameter(const struct split_entry *e, const char *name)
 {
-	size_t length = strlen(name);
+	const char *value = strings_variable(&e->parameters, name);
 
-	for (size_t i = 0; i < e->parameters.count; i++)
-		if (!strncmp(e->parameters.items[i], name, length) &&
-		    e->parameters.items[i][length] == '=')
-			return e->parameters.items[i] + length + 1;
-	return "";
+	return value ? value : "";
 }
 
 static bool has_same(const struct split_entry *a, const struct split_entry *b, const char *name)

@@ -317,13 +317,7 @@ void run_release(struct run *run)
 
 const char *job_parameter(const struct job *job, const char *name)
 {
-	size_t n = strlen(name);
-
-	for (size_t i = 0; i < job->parameters.count; i++)
-		if (!strncmp(job->parameters.items[i], name, n) &&
-		    job->parameters.items[i][n] == '=')
-			return job->parameters.items[i] + n + 1;
-	return NULL;
+	return strings_variable(&job->parameters, name);
 }
 
 const char *job_typed_learning_rate(const struct job *job)

@@ -25,14 +25,7 @@ bool metric_low_is_best(const char *name)
 
 const char *result_parameter(const struct results *r, int job, int parameter)
 {
-	const struct strings *of_job = &r->jobs.items[job].parameters;
-	const char *name = r->parameters.items[parameter];
-	size_t length = strlen(name);
-
-	for (size_t i = 0; i < of_job->count; i++)
-		if (!strncmp(of_job->items[i], name, length) && of_job->items[i][length] == '=')
-			return of_job->items[i] + length + 1;
-	return NULL;
+	return job_parameter(&r->jobs.items[job], r->parameters.items[parameter]);
 }
 
 static int by_name(const void *a, const void *b)

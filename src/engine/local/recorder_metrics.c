@@ -56,14 +56,9 @@ static bool is_watched(const struct recorder *r, const char *name)
 {
 	const struct halving *h = &r->rungs.known.halving;
 	const struct strings *list = r->diverged.expressions;
-	size_t length = strlen(name);
 
-	if (strcasestr(name, "loss") || (h->n_rungs > 0 && !strcmp(name, h->metric)))
-		return true;
-	for (size_t i = 0; list && i < list->count; i++)
-		if (!strncmp(list->items[i], name, length) && list->items[i][length] == '=')
-			return true;
-	return false;
+	return strcasestr(name, "loss") || (h->n_rungs > 0 && !strcmp(name, h->metric)) ||
+	       (list && strings_variable(list, name));
 }
 
 bool recorder_has_diverged(const struct recorder *r)
