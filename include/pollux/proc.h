@@ -164,6 +164,11 @@ void proc_users_of_file(const char *path, struct pid_list *list);
 
 /* --- limits --- */
 
+/* For the child of a process that blocks, ignores or catches signals, before it executes another
+ * program: blocks none; and gives them their default actions, too. */
+void signals_unblock(void);
+void signals_reset(void);
+
 /* The umask, the nice value and the resource limits of a process, as one text, so that a
  * job runs under those of its submission and not under those of cron. */
 

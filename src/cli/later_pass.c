@@ -25,7 +25,6 @@ int later_pass_become(const struct paths *paths, struct err *err)
 	static const char *const names[] = { "POLLUX_SLOTS", "POLLUX_SLICE", "POLLUX_POLICY",
 					     "POLLUX_SUSPEND_MEMORY" };
 	struct store store;
-	sigset_t none;
 	int rc = store_open(&store, paths, STORE_READ, err);
 
 	if (rc == 0) {
@@ -44,8 +43,7 @@ int later_pass_become(const struct paths *paths, struct err *err)
 		return -1;
 	}
 	setenv(LATER_PASS, "1", 1);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
+	signals_unblock();
 	execl("/proc/self/exe", "pollux", "schedule", (char *)NULL);
 	return err_set(err, EX_OSERR, "cannot run a pass");
 }

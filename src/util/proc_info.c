@@ -1,11 +1,13 @@
-/* proc_info.c - who a process is, for people. */
+/* proc_info.c - who a process is, for people; the signals and limits of one to be. */
 #include <errno.h>
 #include <pwd.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "pollux/clock.h"
@@ -107,6 +109,31 @@ int proc_program(char *path, size_t size, struct err *err)
 		return err_set(err, EX_OSFILE, "'%s' is not there any more: was pollux replaced?",
 			       path);
 	return 0;
+}
+
+/* --- the signals of a process --- */
+
+#define KERNEL_MASK_BYTES 8
+
+void signals_unblock(void)
+{
+	sigset_t none;
+
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+/* By the system call: sigaction(3) refuses the signals that the C library reserves, and a parent
+ * without that library may have left those ignored. */
+void signals_reset(void)
+{
+	/* the kernel's struct sigaction, and room */
+	const unsigned long action[8] = { (unsigned long)SIG_DFL };
+
+	for (int i = 1; i < NSIG; i++)
+		if (i != SIGKILL && i != SIGSTOP)
+			syscall(SYS_rt_sigaction, i, action, NULL, KERNEL_MASK_BYTES);
+	signals_unblock();
 }
 
 /* --- the umask, the nice value and the resource limits of a process, as one text --- */

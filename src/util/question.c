@@ -23,12 +23,8 @@
 static _Noreturn void become(const struct question *q, int out, int complaint, pid_t parent)
 {
 	int in = q->input ? memfd_create("input", MFD_CLOEXEC) : file_open_null(O_RDONLY);
-	sigset_t none;
 
-	for (int i = 1; i < NSIG; i++)
-		signal(i, SIG_DFL);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
+	signals_reset();
 	setpgid(0, 0);
 	if (!proc_dies_with(parent, SIGKILL) || (q->directory && chdir(q->directory)) ||
 	    (q->input && (file_write_all(in, q->input->data, q->input->length) ||

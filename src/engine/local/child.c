@@ -3,11 +3,9 @@
 #include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,7 +17,6 @@
 
 #define EXIT_NOT_FOUND 127
 #define EXIT_NOT_EXECUTABLE 126
-#define KERNEL_MASK_BYTES 8
 
 static int set_descriptors(const struct child *c)
 {
@@ -72,24 +69,14 @@ static int exec_status(const char *program, int error)
 /* Runs in the child. Returns only on failure, with *err. */
 static void become(const struct child *c, int go_fd, struct err *err)
 {
-	/* the kernel's struct sigaction, and room */
-	const unsigned long action[8] = { (unsigned long)SIG_DFL };
 	const struct device_backend *backend = c->n_devices ? device_backend_of(c->devices[0].id)
 							    : NULL;
 	struct text t = TEXT_INIT;
-	sigset_t none;
 	ssize_t n;
 	char byte;
 	int error;
 
-	/* Resets every signal to its default action by the system call: sigaction(3) refuses the
-	 * signals that the C library reserves, and a parent without that library may have left
-	 * those ignored. */
-	for (int i = 1; i < NSIG; i++)
-		if (i != SIGKILL && i != SIGSTOP)
-			syscall(SYS_rt_sigaction, i, action, NULL, KERNEL_MASK_BYTES);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
+	signals_reset();
 	/* Else the kernel would send SIGHUP and SIGCONT to a stopped command whose parent dies. */
 	if (!c->group)
 		setsid();

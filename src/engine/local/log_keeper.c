@@ -17,6 +17,7 @@
 #include "pollux/clock.h"
 #include "pollux/err.h"
 #include "pollux/file.h"
+#include "pollux/proc.h"
 #include "pollux/supervise.h"
 #include "run_log.h"
 
@@ -196,11 +197,9 @@ void log_keeper_open(struct log_keeper *k, const char *path)
 static _Noreturn void become_keeper(int fifo_fd, int log_fd, long long run_id)
 {
 	char name[32];
-	sigset_t none;
 	int again;
 
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
+	signals_unblock();
 	setsid();
 	/* neither number may be overwritten before it was copied */
 	fifo_fd = fcntl(fifo_fd, F_DUPFD, STDERR_FILENO + 1);

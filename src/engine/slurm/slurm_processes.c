@@ -1,7 +1,5 @@
 /* slurm_processes.c - the command that brings a program to its nodes; for a wrapper: the steps that
  * its program starts by srun, and the programs of earlier runs on its GPUs. */
-#include <signal.h>
-
 #include "slurm.h"
 
 /* --- steps --- */
@@ -39,12 +37,10 @@ static int signal_steps(int signal_number, struct err *err)
 void slurm_signal_steps(int signal_number)
 {
 	struct err err;
-	sigset_t none;
 
 	if (fork() != 0)
 		return;
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
+	signals_unblock();
 	if (signal_steps(signal_number, &err))
 		dprintf(STDERR_FILENO, "the steps are not asked to stop: %s\n", err.text);
 	_exit(0);

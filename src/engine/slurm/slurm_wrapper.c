@@ -156,13 +156,8 @@ static _Noreturn void become_program(const struct wrapper *w, pid_t parent, char
 	struct strings all = { 0 }, own = { 0 }, env = { 0 };
 	struct text why = TEXT_INIT;
 	int error;
-	struct sigaction usual = { .sa_handler = SIG_DFL };
-	sigset_t none;
 
-	for (int i = 1; i < NSIG; i++)
-		sigaction(i, &usual, NULL);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
+	signals_reset();
 	setsid();
 	if (!proc_dies_with(parent, SIGKILL))
 		_exit(127);
