@@ -61,16 +61,13 @@ FILE *file_open_stream(const char *path);
  * the number of bytes, below size; -1 with errno. */
 ssize_t file_read_head(const char *path, off_t at, char *head, size_t size);
 
-/* Finds the first line that begins with the word. rest: what follows it in the line, cut to size;
- * "" if there is no such line. For the files of /proc and /sys, and others of known lines. */
+/* Finds the first line that begins with the word ("": any line). rest: what follows it in the line,
+ * without the newline, cut to size; "" if there is no such line. For the files of /proc and /sys, and others of known lines. */
 bool file_find_line(const char *path, const char *word, char *rest, size_t size);
 
 /* Opens a FIFO of pollux, and nothing else. Does not wait for the other side, whatever the
  * flags. */
 int file_open_fifo(const char *path, int flags);
-
-/* Reads the first line of a file, without its newline; "": none. */
-void file_first_line(const char *path, char *line, int size);
 
 /* Makes a new file and opens it for writing, as a stream. NULL with errno. */
 FILE *file_make_stream(const char *path);

@@ -123,17 +123,6 @@ int file_open_null(int flags)
 	return open("/dev/null", flags);
 }
 
-void file_first_line(const char *path, char *line, int size)
-{
-	FILE *file = file_open_stream(path);
-
-	if (!file || !fgets(line, size, file))
-		line[0] = '\0';
-	line[strcspn(line, "\n")] = '\0';
-	if (file)
-		fclose(file);
-}
-
 const char *file_open_why(int why)
 {
 	return why == NOT_REGULAR ? "it is no regular file"

@@ -32,7 +32,7 @@ static double read_joules(const char *zone, const char *name)
 {
 	char *path = xasprintf("%s/%s", zone, name), line[32];
 
-	file_first_line(path, line, sizeof(line));
+	file_find_line(path, "", line, sizeof(line));
 	free(path);
 	return line[0] ? strtod(line, NULL) / 1e6 : -1;
 }
@@ -51,7 +51,7 @@ static int count_in(const char *list, long package)
 					       "physical_package_id", rapl_root(), p);
 			char line[32];
 
-			file_first_line(path, line, sizeof(line));
+			file_find_line(path, "", line, sizeof(line));
 			free(path);
 			n += line[0] && strtol(line, NULL, 10) == package;
 		}
@@ -68,8 +68,8 @@ static bool read_zone(const char *zone, const struct device *slots, int n,
 	long package;
 	int all;
 
-	file_first_line(name_path, name, sizeof(name));
-	file_first_line(cpus, online, sizeof(online));
+	file_find_line(name_path, "", name, sizeof(name));
+	file_find_line(cpus, "", online, sizeof(online));
 	free(name_path);
 	free(cpus);
 	if (strncmp(name, PACKAGE, strlen(PACKAGE)) != 0)

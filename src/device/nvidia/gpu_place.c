@@ -38,7 +38,7 @@ static void read_line(char *line, size_t size, const char *path)
 {
 	char *full = make_path(path);
 
-	file_first_line(full, line, (int)size);
+	file_find_line(full, "", line, size);
 	free(full);
 }
 

@@ -246,7 +246,7 @@ static char *pointer_fault(const char *path, unsigned marks, bool *proves)
 	if (deepspeed || megatron) {
 		char *beside = xasprintf("%.*s%s", (int)(base_name(path) - path), path, pointer);
 
-		file_first_line(beside, word, sizeof(word));
+		file_find_line(beside, "", word, sizeof(word));
 		free(beside);
 	}
 	word[strcspn(word, " \t\r")] = '\0';

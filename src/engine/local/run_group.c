@@ -155,7 +155,7 @@ char *run_group_make(const struct paths *paths, int64_t run_id, const char *stor
 		return NULL;
 	}
 	path = xasprintf("%s/cgroup.type", group);
-	file_first_line(path, type, sizeof(type));
+	file_find_line(path, "", type, sizeof(type));
 	free(path);
 	/* in a threaded tree a new group takes no processes */
 	if (strcmp(type, "domain") != 0) {
