@@ -136,5 +136,4 @@ extern const int n_declared_fields;
 /* the columns of all rows, for struct declaration */
 extern const struct store_columns declared_columns;
 
-
 #endif

@@ -209,7 +209,6 @@ struct run {
 	double resumed_boot_s;		/* when it last went on; NaN: never */
 	/* The most of a device's memory that a pass saw its processes have; 0: not known. */
 	int64_t device_memory_bytes;
-
 	int64_t kept_memory_bytes;	/* resident, when it was last suspended; 0: never */
 	bool freezes;			/* its suspension moves its GPU memory to the host's */
 	enum freeze_state freeze_state;

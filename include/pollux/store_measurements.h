@@ -151,7 +151,6 @@ int store_model_get(struct store *s, const char *workload, const char *device_ki
 int store_model_set(struct store *s, const char *workload, const char *device_kind,
 		    const struct model_row *model, struct err *err);
 
-
 /* One for each workload with queued or running jobs and observations on this kind of device. */
 struct workload_stamp {
 	char *workload;			/* owned */

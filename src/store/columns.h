@@ -49,5 +49,8 @@
 #define OF_ITS_RUN .flags = GIVEN, .owner = "runs"
 
 #define COLUMNS(array) { (array), sizeof(array) / sizeof((array)[0]), sizeof((array)[0]) }
+/* A table of rows of ROW that has these columns alone. */
+#define TABLE_OF(name, array) \
+	{ name, sizeof(ROW), { { .columns = &(const struct store_columns)COLUMNS(array) } } }
 
 #endif

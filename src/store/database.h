@@ -65,5 +65,4 @@ void store_wait_set(struct store *s, enum store_mode mode);
 int repair_fill(struct store *old, struct store *new, const struct paths *paths,
 		struct store_repair *r, struct err *err);
 
-
 #endif

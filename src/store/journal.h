@@ -72,7 +72,6 @@ struct taken {
 };
 
 uint32_t journal_hash(const char *bytes, size_t n);
-
 void journal_add(struct text *t, const struct record_format *format, const struct told *told);
 /* Finds the record at the beginning of the bytes. Nothing outside the bytes is read. */
 enum journal_found journal_find(const char *bytes, size_t n, struct record *r);

@@ -148,14 +148,10 @@ static const struct store_column of_device_measurement[] = {
 	C("steady", BOOL, measurement.steady, KNOWN, 0),
 	C("measured_time_s", DOUBLE, measured_time_s, KNOWN, 0),
 };
+
+const struct store_table device_measurements_table =
+	TABLE_OF("device_measurements", of_device_measurement);
 #undef ROW
-
-static const struct store_columns device_measurement_columns = COLUMNS(of_device_measurement);
-
-const struct store_table device_measurements_table = {
-	"device_measurements", sizeof(struct stored_measurement),
-	{ { .columns = &device_measurement_columns } },
-};
 
 /* --- sizes that were tried --- */
 

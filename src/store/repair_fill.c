@@ -28,7 +28,6 @@ struct copy {
 	int64_t copied;
 };
 
-
 /* What a job gets for a value that it must have, where the damage took the whole column: the value
  * that submit gives where nothing was said. A job whose state is lost is held. */
 static const struct {

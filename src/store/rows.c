@@ -32,21 +32,27 @@ struct column_walk row_walk(struct row_columns columns)
 	};
 }
 
-/* Adds "SELECT runs.id, runs.job_id FROM runs": other tables of a query may have columns of these
- * names. */
-static void add_select(struct text *sql, struct row_columns columns, const char *rest)
+/* Prepares "SELECT runs.id, runs.job_id FROM runs", then rest: other tables of the query may have
+ * columns of these names. NULL: *err is set. */
+static sqlite3_stmt *select_rows(struct store *s, struct row_columns columns, struct err *err,
+				 const char *rest, const char *types, va_list *ap)
 {
 	struct column_walk w = row_walk(columns);
+	struct text sql = TEXT_INIT;
+	sqlite3_stmt *q;
 
 	for (const char *before = "SELECT "; column_next(&w); before = ", ") {
 		const char *owner = w.table->parts[w.part].owner;
 
-		text_add(sql, before);
+		text_add(&sql, before);
 		if (!(w.column_flags & COLUMN_COMPUTED))
-			text_addf(sql, "%s.", owner ? owner : w.table->name);
-		add_name(sql, &w);
+			text_addf(&sql, "%s.", owner ? owner : w.table->name);
+		add_name(&sql, &w);
 	}
-	text_addf(sql, " FROM %s %s", columns.table->name, rest);
+	text_addf(&sql, " FROM %s %s", columns.table->name, rest);
+	sql_vquery(s, &q, err, sql.data, types, ap);
+	text_release(&sql);
+	return q;
 }
 
 /* --- one value --- */
@@ -180,17 +186,14 @@ void rows_release(const struct store_table *table, void *rows, int n)
 int rows_get(struct store *s, struct row_columns columns, void *row, struct err *err,
 	     const char *rest, const char *types, ...)
 {
-	struct text sql = TEXT_INIT;
 	sqlite3_stmt *q;
 	va_list ap;
 	int rc;
 
-	add_select(&sql, columns, rest);
 	va_start(ap, types);
-	rc = sql_vquery(s, &q, err, sql.data, types, &ap);
+	q = select_rows(s, columns, err, rest, types, &ap);
 	va_end(ap);
-	text_release(&sql);
-	if (rc)
+	if (!q)
 		return -1;
 	rc = sql_row(s, q, err);
 	if (rc == 1)
@@ -202,7 +205,6 @@ int rows_get(struct store *s, struct row_columns columns, void *row, struct err 
 int rows_list(struct store *s, struct row_columns columns, void *list, struct err *err,
 	      const char *rest, const char *types, ...)
 {
-	struct text sql = TEXT_INIT;
 	struct rows {
 		void *items;
 		int count;
@@ -216,12 +218,10 @@ int rows_list(struct store *s, struct row_columns columns, void *list, struct er
 	int n = 0, rc;
 
 	memcpy(list, &all, list_size);
-	add_select(&sql, columns, rest);
 	va_start(ap, types);
-	rc = sql_vquery(s, &q, err, sql.data, types, &ap);
+	q = select_rows(s, columns, err, rest, types, &ap);
 	va_end(ap);
-	text_release(&sql);
-	if (rc)
+	if (!q)
 		return -1;
 	first = xcalloc(1, size);
 	if (columns.initial)

@@ -17,7 +17,6 @@ struct row_columns {
 	((struct row_columns){ .table = &(columns_of), .initial = (row) })
 #define SOME_OF(columns_of, with) ((struct row_columns){ .table = &(columns_of), .flags = (with) })
 
-
 /* Put the present row of such a query into a struct that was initialised: where the store has NULL,
  * the member keeps its value, but a text that is always known becomes "". */
 void rows_read(sqlite3_stmt *q, struct row_columns columns, void *row);

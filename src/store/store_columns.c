@@ -181,13 +181,11 @@ static const struct store_column of_run[] = {
 	C("frozen_bytes", INT64, frozen_bytes, ZERO, SHOWN | FREEZE),
 	CHARS("frozen_pids", frozen_pids, FREEZE),
 	C("device_memory_bytes", INT64, device_memory_bytes, ZERO, SHOWN),
-
 };
 #undef ROW
 
 static const struct store_columns job_columns = COLUMNS(of_job),
-	progress_columns = COLUMNS(of_progress),
-	command_columns = COLUMNS(of_command), run_columns = COLUMNS(of_run);
+	progress_columns = COLUMNS(of_progress), run_columns = COLUMNS(of_run);
 const struct store_columns configuration_columns = COLUMNS(of_configuration);
 
 #define ROW struct job
@@ -199,9 +197,9 @@ const struct store_table jobs_table = {
 	},
 };
 #undef ROW
-const struct store_table commands_table = {
-	"commands", sizeof(struct job_command), { { .columns = &command_columns } },
-};
+#define ROW struct job_command
+const struct store_table commands_table = TABLE_OF("commands", of_command);
+#undef ROW
 #define ROW struct run
 const struct store_table runs_table = {
 	"runs", sizeof(ROW), {

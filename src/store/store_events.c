@@ -72,10 +72,7 @@ static const struct store_column of_event[] = {
 	C("kind", TEXT, kind, KNOWN, 0),
 	C("text", TEXT, text, KNOWN, 0),
 };
-static const struct store_columns event_columns = COLUMNS(of_event);
-static const struct store_table events_table = {
-	"events", sizeof(ROW), { { .columns = &event_columns } },
-};
+static const struct store_table events_table = TABLE_OF("events", of_event);
 #undef ROW
 
 int store_events_of_job(struct store *s, int64_t job_id, struct event_list *list, struct err *err)
@@ -151,10 +148,7 @@ static const struct store_column of_metric[] = {
 	C("highest", DOUBLE, highest, UNKNOWN, 0),
 	C("highest_samples", DOUBLE, highest_samples, UNKNOWN, 0),
 };
-static const struct store_columns metric_columns = COLUMNS(of_metric);
-const struct store_table metrics_table = {
-	"job_metrics", sizeof(ROW), { { .columns = &metric_columns } },
-};
+const struct store_table metrics_table = TABLE_OF("job_metrics", of_metric);
 #undef ROW
 
 /* NULL is NaN: the last value in a row of its own; and lowest and highest where no value was

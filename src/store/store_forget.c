@@ -91,10 +91,7 @@ static const struct store_column of_prunable[] = {
 	C("EXISTS (SELECT 1 FROM commands c WHERE c.job_id = jobs.id"
 	  "  AND c.snapshot_dir IS NOT NULL)", BOOL, has_snapshot, KNOWN, COMPUTED),
 };
-static const struct store_columns prunable_columns = COLUMNS(of_prunable);
-static const struct store_table prunable_table = {
-	"jobs", sizeof(ROW), { { .columns = &prunable_columns } },
-};
+static const struct store_table prunable_table = TABLE_OF("jobs", of_prunable);
 #undef ROW
 
 int store_prunable_jobs(struct store *s, const bool states[N_JOB_STATES], double before_time_s,
@@ -138,7 +135,6 @@ int store_job_delete(struct store *s, int64_t id, struct err *err)
 #define CHECKPOINT_WAIT_MS 2000
 /* 8 MB; fewer are not worth the time to write the file anew */
 #define UNUSED_PAGES 2000
-
 
 /* The hash is FNV-1a. Contents with equal hashes are still compared. */
 int environment_put(struct store *s, const struct strings *env, int64_t *id, struct err *err)
@@ -189,7 +185,6 @@ int store_environment_replace(struct store *s, int64_t job_id, const struct stri
 }
 
 /* --- forgetting --- */
-
 
 /* An end in the future was written while the clock was wrong, and counts as old. */
 #define UNNEEDED_ENVIRONMENTS \

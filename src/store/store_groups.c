@@ -21,10 +21,7 @@ static const struct store_column of_group[] = {
 	C("halving", TEXT, halving, ZERO, 0),
 	C("split", TEXT, split, ZERO, 0),
 };
-static const struct store_columns group_columns = COLUMNS(of_group);
-static const struct store_table groups_table = {
-	"job_groups", sizeof(ROW), { { .columns = &group_columns } },
-};
+static const struct store_table groups_table = TABLE_OF("job_groups", of_group);
 #undef ROW
 
 int store_group_insert(struct store *s, const struct job_group *group,
@@ -51,7 +48,6 @@ int store_group_insert(struct store *s, const struct job_group *group,
 	}
 	return rc;
 }
-
 
 int store_group_get(struct store *s, int64_t id, struct job_group *group, struct err *err)
 {

@@ -56,12 +56,8 @@ static const struct store_column of_told[] = {
 	C("event", TEXT, event, KNOWN, IN(EVENT)),
 	C("text", TEXT, text, KNOWN, IN(EVENT)),
 };
+static const struct store_table told_table = TABLE_OF("", of_told);
 #undef ROW
-
-static const struct store_columns told_columns = COLUMNS(of_told);
-static const struct store_table told_table = {
-	"", sizeof(struct told), { { .columns = &told_columns } },
-};
 
 #define TOLD(kind) { .table = &told_table, .flags = 1U << RECORD_##kind }
 #define ROW_IN(member) offsetof(struct told, member)

@@ -22,10 +22,7 @@ static const struct store_column of_reserved[] = {
 	CHARS("binding", device.binding, NOT_NULL),
 	C("cores", INT, device.cores, KNOWN, 0),
 };
-static const struct store_columns reserved_columns = COLUMNS(of_reserved);
-static const struct store_table reserved_table = {
-	"reserved_devices", sizeof(ROW), { { .columns = &reserved_columns } },
-};
+static const struct store_table reserved_table = TABLE_OF("reserved_devices", of_reserved);
 #undef ROW
 
 int store_device_reserve(struct store *s, int64_t job_id, const struct device *d, struct err *err)

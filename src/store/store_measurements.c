@@ -35,13 +35,8 @@ static const struct store_column of_plan_size[] = {
 	/* OBSERVATION_NO_MEMORY is 1 */
 	C("max(o.run_id IS NULL)", INT, outcome, KNOWN, COMPUTED),
 };
-static const struct store_columns step_time_columns = COLUMNS(of_step_time),
-	plan_size_columns = COLUMNS(of_plan_size);
-static const struct store_table step_times_table = {
-	"observations o", sizeof(ROW), { { .columns = &step_time_columns } },
-}, plan_sizes_table = {
-	"runs r", sizeof(ROW), { { .columns = &plan_size_columns } },
-};
+static const struct store_table step_times_table = TABLE_OF("observations o", of_step_time),
+	plan_sizes_table = TABLE_OF("runs r", of_plan_size);
 #undef ROW
 
 int put_progress(struct store *s, const struct told *t, struct err *err)

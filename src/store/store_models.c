@@ -162,7 +162,6 @@ int store_workload_has_runs(struct store *s, const char *workload, bool *has, st
 		       workload);
 }
 
-
 /* The few runs that ran out of memory are found by an index. One of them tells whether its devices
  * share memory, since devices of one kind have one backend. */
 int store_memory_bounds(struct store *s, const char *workload, const char *device_kind,

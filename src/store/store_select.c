@@ -110,11 +110,8 @@ static const struct store_column of_directory[] = {
 	C("CAST(c.checkpoint_glob AS TEXT)", TEXT, glob, ZERO, COMPUTED),
 	NAMES("j.state", state, KNOWN, job_state_names, COMPUTED),
 };
-static const struct store_columns directory_columns = COLUMNS(of_directory);
-static const struct store_table directories_table = {
-	"jobs j CROSS JOIN commands c ON c.job_id = j.id", sizeof(ROW),
-	{ { .columns = &directory_columns } },
-};
+static const struct store_table directories_table =
+	TABLE_OF("jobs j CROSS JOIN commands c ON c.job_id = j.id", of_directory);
 #undef ROW
 
 static int list_directories(struct store *s, const char *which, struct job_directory_list *list,
@@ -283,12 +280,10 @@ static const struct store_column of_dependency[] = {
 	NAMES("a.state", after_state, KNOWN, job_state_names, COMPUTED),
 	C("a.end_time_s", DOUBLE, after_end_time_s, UNKNOWN, COMPUTED),
 };
-static const struct store_columns dependency_columns = COLUMNS(of_dependency);
 /* CROSS JOIN keeps SQLite from reading the dependencies of ended jobs. */
-static const struct store_table dependencies_table = {
-	"jobs j CROSS JOIN dependencies d ON d.job_id = j.id CROSS JOIN jobs a"
-	" ON a.id = d.after_id", sizeof(ROW), { { .columns = &dependency_columns } },
-};
+static const struct store_table dependencies_table =
+	TABLE_OF("jobs j CROSS JOIN dependencies d ON d.job_id = j.id CROSS JOIN jobs a"
+		 " ON a.id = d.after_id", of_dependency);
 #undef ROW
 
 static int list_dependencies(struct store *s, const char *rest, struct dependency_list *list,

@@ -137,8 +137,6 @@ void proc_users_of_file(const char *path, struct pid_list *list)
 		closedir(proc);
 }
 
-/* --- control groups --- */
-
 /* --- the processes of a control group and of the groups below --- */
 
 #define DEPTH_MAX 32	/* depth of groups within groups */
