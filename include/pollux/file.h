@@ -62,7 +62,8 @@ FILE *file_open_stream(const char *path);
 ssize_t file_read_head(const char *path, off_t at, char *head, size_t size);
 
 /* Finds the first line that begins with the word ("": any line). rest: what follows it in the line,
- * without the newline, cut to size; "" if there is no such line. For the files of /proc and /sys, and others of known lines. */
+ * without the newline, cut to size; "" if there is no such line. For the files of /proc and
+ * /sys, and others of known lines. */
 bool file_find_line(const char *path, const char *word, char *rest, size_t size);
 
 /* Opens a FIFO of pollux, and nothing else. Does not wait for the other side, whatever the

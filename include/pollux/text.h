@@ -50,7 +50,7 @@ void strings_addf(struct strings *list, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 /* For environments: replaces the string NAME=..., or appends it. */
 void strings_set_variable(struct strings *list, const char *name, const char *value);
-/* The value of a variable, of a parameter: what follows NAME= in its string; NULL: there is none. */
+/* The value of a variable, or of a parameter: what follows NAME= in its string; NULL: none. */
 const char *strings_variable(const struct strings *list, const char *name);
 /* Appends all strings, each with its terminator. The store keeps lists in this form. */
 void strings_pack(const struct strings *list, struct text *out);

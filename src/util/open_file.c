@@ -89,15 +89,16 @@ ssize_t file_read_head(const char *path, off_t at, char *head, size_t size)
 bool file_find_line(const char *path, const char *word, char *rest, size_t size)
 {
 	FILE *file = file_open_stream(path);
-	bool found = false;
-	char *line = NULL;
-	size_t room = 0;
+	bool found = false, begins = true;
+	char line[4096];
 
-	while (file && !found && getline(&line, &room, file) > 0)
-		found = text_starts_with(line, word);
+	/* in parts, as a file of a user's may have a line without an end */
+	while (file && !found && fgets(line, sizeof(line), file)) {
+		found = begins && text_starts_with(line, word);
+		begins = strchr(line, '\n') != NULL;
+	}
 	snprintf(rest, size, "%s", found ? line + strlen(word) : "");
 	rest[strcspn(rest, "\n")] = '\0';
-	free(line);
 	if (file)
 		fclose(file);
 	return found;

@@ -51,7 +51,8 @@ is 'the reason says how many supervisors were killed' \
 	"its supervisor was killed 3 times in a row, before a checkpoint: \
 does its command kill its parent?" "$(field "$id" reason)"
 is 'the event of the last end says it, too' "$(field "$id" reason)" \
-	"$(store "SELECT text FROM events WHERE job_id = $id AND kind = 'ended' ORDER BY id DESC LIMIT 1")"
+	"$(store "SELECT text FROM events WHERE job_id = $id AND kind = 'ended'
+	ORDER BY id DESC LIMIT 1")"
 "$POLLUX" schedule
 is 'a job that lost three supervisors is not run again' 3 "$(field "$id" runs)"
 "$POLLUX" requeue "$id"
