@@ -77,35 +77,39 @@ static int make_command(struct again *a, struct err *err)
 	return 0;
 }
 
-/* Says what the new job differs in. */
-static void say_differences(const struct again *a)
+/* Before the job is in the store, which puts its number into the name. */
+static void add_differences(struct again *a)
 {
-	const struct job_command *was = &a->was_command, *is = &a->command;
-	struct text differs = TEXT_INIT;
-	char who[40] = "would be";
+	struct text *t = &a->differs;
 
-	text_add(&differs, a->differs.data);
-	again_group_add_differences(&differs, &a->group, &a->was);
-	again_add_differences(&differs, was, is);
+	again_group_add_differences(t, &a->group, &a->was);
+	again_add_differences(t, &a->was_command, &a->command);
 	for (size_t i = 0; i < a->o->asked.env.count; i++)
-		text_addf(&differs, "; with %s", a->o->asked.env.items[i]);
+		text_addf(t, "; with %s", a->o->asked.env.items[i]);
 	for (int row = -1; amend_next(&a->was.declared, &a->is.declared, &row);) {
 		if (!strcmp(declared_fields[row].option.name, "workload") &&
 		    !a->o->asked.declared.workload)
 			continue;	/* this column follows from the arguments */
-		text_add(&differs, "; ");
-		amend_add_change(&differs, row, &a->was.declared, &a->is.declared);
+		text_add(t, "; ");
+		amend_add_change(t, row, &a->was.declared, &a->is.declared);
 	}
+}
+
+static void say_differences(const struct again *a)
+{
+	const struct job_command *was = &a->was_command, *is = &a->command;
+	const struct text *differs = &a->differs;
+	char who[40] = "would be";
+
 	if (!a->o->dry_run)
 		snprintf(who, sizeof(who), "job %lld is", (long long)a->is.id);
 	output_sayf(stderr, "pollux: %s as job %lld%s%s", who, (long long)a->was.id,
-		    differs.length ? ", but: " : " in everything",
-		    differs.length ? differs.data + strlen("; ") : "");
+		    differs->length ? ", but: " : " in everything",
+		    differs->length ? differs->data + strlen("; ") : "");
 	if (is->checkpoint_dir && was->checkpoint_dir && !is->checkpoint_template &&
 	    !strcmp(is->checkpoint_dir, was->checkpoint_dir))
 		fprintf(stderr, "pollux: warning: both have the same checkpoint directory; "
 			"--checkpoint-dir sets another\n");
-	text_release(&differs);
 }
 
 static int submit_again(struct again *a, const struct selecting *what, struct err *err)
@@ -143,6 +147,7 @@ static int submit_again(struct again *a, const struct selecting *what, struct er
 		a->command.name_template = stands && braces_have_job(a->is.declared.name)
 			? xstrdup(a->is.declared.name) : NULL;
 	}
+	add_differences(a);
 	submit_tell_braces(o, &a->is, &a->command, NULL, a->o->dry_run);
 	if (a->o->dry_run) {
 		struct asked typed = *o;

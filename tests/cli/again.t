@@ -137,6 +137,8 @@ is 'no refused command has made a job' "$before" "$(store 'SELECT count(*) FROM 
 # --- another command, and names with the number ---
 "$POLLUX" cancel --yes --state active
 id=$("$POLLUX" submit -q --hold -n 'n{job}' -e 'N=e{job}' -- sh -c 'echo "$N $0"' old 2>/dev/null)
+run "$POLLUX" again "$id"
+like 'the number in a name is no difference' "as job $id in everything" "$err"
 again "$id" --hold -- env
 id=$out
 is 'a job with another command has the program of that command' "$(command -v env)" \
