@@ -102,9 +102,10 @@ static bool escapes(char quote, char next)
 /* Splits a line as a shell does, but expands nothing. Returns -1 where a quote is open. */
 static int split_line(const char *p, struct strings *words)
 {
+	static const char blanks[] = " \t\n\v\f\r";	/* all that isspace() knows */
 	char quote = '\0';
 
-	for (p += strspn(p, " \t\r\n"); *p && !quote; p += strspn(p, " \t\r\n")) {
+	for (p += strspn(p, blanks); *p && !quote; p += strspn(p, blanks)) {
 		struct text word = TEXT_INIT;
 
 		for (; *p && (quote || !isspace((unsigned char)*p)); p++) {

@@ -89,4 +89,9 @@ is 'an option of the command line may need one of the script' '32|64' \
 is 'a file with a line too long for a script has no options' 1.0 "$(column weight)"
 mkfifo pipe.sh
 status 'submit does not read a script that is a pipe' 0 timeout 60 "$POLLUX" submit -q sh pipe.sh
+printf '#!/bin/sh\n#POLLUX\v-n tabbed \f -b 8\ntrue\n' >odd.sh
+chmod +x odd.sh
+status 'any blanks part the options of a script' 0 timeout $((5 * TIME_SCALE)) "$POLLUX" submit \
+	--hold ./odd.sh
+is 'options hold between any blanks' 'tabbed|8' "$(column 'name, batch_size')"
 finish
