@@ -212,6 +212,8 @@ static int add_indexes(const struct command *by, struct axis *axis, char *word, 
 				   ? " (--max-running limits how many run)" : "");
 	if ((to - from) / step >= SWEEP_RUNS_MAX)
 		return usage_error(by, err, "option '--array': more than 100,000 numbers");
+	if (step > to - from)
+		step = to - from + 1;	/* the first number alone; the sum must not overflow */
 	for (; from <= to; from += step) {
 		char value[24];
 

@@ -37,6 +37,8 @@ lines 'a colon alone makes no range' 'true host:80|' dry --param x=host:80 -- tr
 lines 'the last parameter of a grid varies fastest' \
 	'true 1 a 0|true 1 a 2|true 1 b 0|true 1 b 2|true 2 a 0|true 2 a 2|true 2 b 0|true 2 b 2|' \
 	dry --param x=1,2 --param y=a,b --array 0-2:2 -- true '{x}' '{y}' '{index}'
+lines 'a step beyond the last number gives the first alone' 'true 1|' \
+	dry --array 1-3:9223372036854775807 -- true '{index}'
 lines '--array takes numbers and ranges' \
 	'true 1|true 3|true 7|true 8|' dry --array 1,3,7-8 -- true '{index}'
 lines 'the runs of a grid have an index' \
