@@ -1,7 +1,6 @@
 /* crontab.c - lines of a crontab, and running crontab(1). */
 #include <errno.h>
 #include <limits.h>
-#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +8,7 @@
 #include <unistd.h>
 
 #include "pollux/advice.h"
+#include "pollux/clock.h"
 #include "pollux/crontab.h"
 #include "pollux/mem.h"
 #include "pollux/paths.h"
@@ -150,21 +150,26 @@ enum crontab_change crontab_change(const char *old, struct crontab_entry *e, boo
 
 /* --- crontab(1) --- */
 
+#define LIMIT_S 10.0		/* where users come from a network, and that does not answer */
+
 /* Runs crontab(1). out and complaint: its output. Returns its status; -1: it could not be run. */
 static int run_crontab(const char *argument, const struct text *input, struct text *out,
 		       struct text *complaint, struct err *err)
 {
+	static const char cannot[] = "cannot execute 'crontab': ";
 	char name[] = "crontab", *option = xstrdup(argument);
 	char *argv[] = { name, option, NULL };
 	struct question q = {
-		.argv = argv, .env = environ, .until_boot_s = HUGE_VAL, .answer = out,
-		.complaint = TEXT_INIT, .input = input,
+		.argv = argv, .env = environ, .until_boot_s = clock_boot_s() + LIMIT_S,
+		.answer = out, .complaint = TEXT_INIT, .input = input,
 	};
 	int status = question_ask(&q, err);
 
 	free(option);
 	*complaint = q.complaint;
-	if (status < 0 || !WIFEXITED(status) || WEXITSTATUS(status) != QUESTION_NO_PROGRAM)
+	/* crontab(1) may be a script that ends with this status itself */
+	if (status < 0 || !WIFEXITED(status) || WEXITSTATUS(status) != QUESTION_NO_PROGRAM ||
+	    !text_starts_with(complaint->data, cannot))
 		return status;
 	if (strstr(complaint->data, strerror(ENOENT)))
 		return err_set(err, EX_UNAVAILABLE,
@@ -172,7 +177,8 @@ static int run_crontab(const char *argument, const struct text *input, struct te
 			       "Ubuntu), or see 'pollux cron --help' for other ways",
 			       advice_sudo());
 	return err_set(err, EX_UNAVAILABLE, "cannot run crontab(1): %.*s",
-		       (int)strcspn(complaint->data, "\n"), complaint->data);
+		       (int)strcspn(complaint->data + strlen(cannot), "\n"),
+		       complaint->data + strlen(cannot));
 }
 
 static int refused(const char *argument, const struct text *complaint, struct err *err)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -53,25 +54,32 @@ static bool take(int fd, struct text *t, size_t most)
 	return n > 0;
 }
 
-/* Reads both until they have ended, or the time is over. */
-static void read_both(struct question *q, int out, int complaint)
+/* Reads both until they have ended, or the time is over; or until the program has ended and nothing
+ * is there to be read: what it has started may keep both open. */
+static void read_both(struct question *q, int out, int complaint, pid_t pid)
 {
-	struct pollfd fds[2] = { { .fd = out, .events = POLLIN },
-				 { .fd = complaint, .events = POLLIN } };
+	int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	struct pollfd fds[3] = { { .fd = out, .events = POLLIN },
+				 { .fd = complaint, .events = POLLIN },
+				 { .fd = pidfd, .events = POLLIN } };
 
 	while (fds[0].fd >= 0 || fds[1].fd >= 0) {
 		double left_s = q->until_boot_s - clock_boot_s();
 
 		if (!(left_s > 0))
-			return;
-		if (poll(fds, 2, (int)fmin(ceil(left_s * 1e3), 1e6)) < 0 && errno != EINTR)
-			return;
+			break;
+		if (poll(fds, 3, (int)fmin(ceil(left_s * 1e3), 1e6)) < 0 && errno != EINTR)
+			break;
+		if (fds[2].revents && !fds[0].revents && !fds[1].revents)
+			break;
 		if (fds[0].fd >= 0 && fds[0].revents && !take(out, q->answer, MOST_BYTES))
 			fds[0].fd = -1;
 		if (fds[1].fd >= 0 && fds[1].revents &&
 		    !take(complaint, &q->complaint, MOST_COMPLAINT_BYTES))
 			fds[1].fd = -1;
 	}
+	if (pidfd >= 0)
+		close(pidfd);
 }
 
 /* A program that has closed its output may still not end. */
@@ -117,7 +125,7 @@ int question_ask(struct question *q, struct err *err)
 	if (pid < 0) {
 		rc = err_set(err, EX_OSERR, "cannot fork: %s", strerror(errno));
 	} else {
-		read_both(q, out[0], complaint[0]);
+		read_both(q, out[0], complaint[0], pid);
 		rc = ends_in_time(pid, q->until_boot_s, &status) ? status
 			: err_set(err, EX_TEMPFAIL, "%s gave no answer in time", q->argv[0]);
 	}

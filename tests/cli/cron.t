@@ -19,6 +19,9 @@ busybox:-l)
 		exit 1
 	} ;;
 silent:-l) exit 3 ;;
+hang:-l) exec sleep 1000 ;;
+child:*) sleep 30 & ;;
+status:-l) echo 'not now' >&2; exit 127 ;;
 esac
 case $1 in
 -l)
@@ -158,6 +161,14 @@ FAKE_CRONTAB=silent
 status 'cron --install fails where crontab fails without a word' 69 "$POLLUX" cron --install
 is 'a crontab that fails is not taken for an empty one' '-l' "$(cat "$CRONTAB_FILE.calls")"
 is 'the crontab stays as it was after failures' "$before" "$(table)"
+FAKE_CRONTAB=hang
+status 'cron --install gives a crontab that hangs up' 75 "$POLLUX" cron --install
+is 'cron says that crontab gave no answer' 'pollux: crontab gave no answer in time' "$err"
+FAKE_CRONTAB=child
+status 'cron --install waits for no child of crontab' 0 "$POLLUX" cron --install
+FAKE_CRONTAB=status
+status 'a status 127 of crontab itself is its refusal' 69 "$POLLUX" cron --install
+is 'cron has the words of that refusal' "pollux: 'crontab -l' failed: not now" "$err"
 FAKE_CRONTAB=busybox
 rm "$CRONTAB_FILE"
 status 'cron --install succeeds where busybox has no crontab' 0 "$POLLUX" cron --install
