@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "pollux/clock.h"
-#include "pollux/environment.h"
 #include "pollux/mem.h"
 #include "pollux/report.h"
 #include "pollux/selection.h"
