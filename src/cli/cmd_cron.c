@@ -62,6 +62,6 @@ const struct command cmd_cron = {
 		   "                            # instead, by a timer of systemd, until logout or "
 		   "reboot\n"
 		   "loginctl enable-linger      # where logging out ends the processes of a user\n"
-		   "pollux schedule --watch 60  # instead, in a terminal",
+		   "pollux schedule --watch 10  # instead, in a terminal",
 	.options = options, .run = main_cron,
 };

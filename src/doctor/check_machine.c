@@ -79,7 +79,7 @@ void check_cron(struct patient *p)
 	else if (passes_come(p))
 		note(p, "none, but passes come by other ways");
 	else
-		found(p, FINDING_LOOK, xstrdup("pollux schedule --watch 60"), "%s", err.text);
+		found(p, FINDING_LOOK, xstrdup("pollux schedule --watch 10"), "%s", err.text);
 	text_release(&lines);
 	crontab_entry_release(&e);
 }
