@@ -57,8 +57,10 @@ probe() { # probe GROUP
 		program shellcheck; program mandoc; program zsh; program fish ;;
 	memcheck) program valgrind ;;
 	gpu-kit) program patchelf; program debootstrap; program unshare util-linux ;;
-	package) program lintian; program dpkg-shlibdeps dpkg-dev; program patchelf
-		program objdump binutils; program debootstrap; program unshare util-linux ;;
+	deb) program dpkg-shlibdeps dpkg-dev ;;
+	wheel) program patchelf; program objdump binutils ;;
+	package) probe deb; probe wheel
+		program lintian; program debootstrap; program unshare util-linux ;;
 	fuzz) program clang; fuzzer ;;
 	coverage) program gcovr ;;
 	slurm) program slurmctld; program slurmd; program sbatch slurm-client; program munged munge

@@ -14,8 +14,8 @@ wheel: all ## build/pollux-*.whl, the program with its libraries, for pip
 check-package: deb wheel ## both are installed, used and removed in a bare Debian
 	@tests/package/check.sh $(BUILD)
 
-NEED_deb     = package
-NEED_wheel   = package
+NEED_deb     = deb
+NEED_wheel   = wheel
 NEED_check  += $(if $(filter check-package,$(MAKECMDGOALS)),package)
 SHELL_FILES += $(wildcard tools/package/*.sh)
 deb wheel check-package: | need
