@@ -13,7 +13,6 @@
 #include <time.h>
 
 #include "pollux/assign.h"
-#include "pollux/assign_nodes.h"
 
 #define MAX_DEVICES 1024
 #define TARGET_MS 20.0

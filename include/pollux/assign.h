@@ -1,4 +1,4 @@
-/* assign.h - which devices each job gets, after the number of each is decided.
+/* assign.h - which nodes and devices each job gets, after its number of devices is decided.
  *
  * An earlier rule comes before a later one:
  *
@@ -25,6 +25,8 @@
 #ifndef POLLUX_ASSIGN_H
 #define POLLUX_ASSIGN_H
 
+#include <stdbool.h>
+
 #define ASSIGN_FREE (-1)
 #define ASSIGN_UNUSABLE (-2)
 
@@ -41,5 +43,74 @@
  * device that is unusable. */
 void assign_devices(int n_devices, const int *holder, int n_jobs, const int *count,
 		    const unsigned char *links, int *owner);
+
+/* ---- devices on several nodes ---- */
+
+/* Which devices each job gets where the devices are on several nodes.
+ *
+ *	1. A job whose count is what it has keeps its devices, unless rule 5 moves it.
+ *	2. The other jobs are placed, those of most devices first; among equals, the smaller index.
+ *	3. A job has as many devices on each of its nodes, on the fewest nodes on which its number
+ *	   is even (node_sizes.h) and that have room: free devices, or its own.
+ *	4. Among such nodes those with least room come first, so that large rooms are left to other
+ *	   jobs; then those that the job has devices on; then the lowest. If there are too few, the
+ *	   devices that other jobs give up count as room as well.
+ *	5. If there are still too few, jobs of fewer devices that may be moved, and are on one node,
+ *	   make room on the nodes where fewest devices move. They are then placed by rule 2.
+ *	6. A job for which that makes no room gets no devices.
+ *
+ * On each node the devices follow from their links by the rules above. 10,000 nodes of 8
+ * and 100 jobs take some milliseconds. */
+
+struct assign_nodes_input {
+	int n_devices;
+	const int *holder;		/* by device, as above */
+	const int *node;		/* by device: its node, 0 to n_nodes - 1 */
+	int n_nodes;
+	int n_jobs;
+	const int *count;		/* by job, as above */
+	const bool *movable;		/* by job: its run may be relaunched on other devices */
+	/* The distance of two devices of one node, as above; NULL: all are equal. */
+	unsigned char (*link)(const void *arg, int a, int b);
+	const void *link_arg;
+};
+
+/* owner[d] (result): as above. Returns true if every job has its count; a job that does not
+ * has none. */
+bool assign_on_nodes(const struct assign_nodes_input *in, int *owner);
+
+/* ---- nodes of equal devices ---- */
+
+/* Which of equal nodes each job gets, where their devices do not differ.
+ *
+ *	1. A job whose count is what it holds stays where it is, unless rule 4 moves it.
+ *	2. The other jobs are placed, those with the most devices first; among equals, the one with
+ *	   the smaller index.
+ *	3. A job that fits on a node goes to one node: the fullest that has room; among equals, the
+ *	   lowest. A larger job takes empty nodes whole, and its rest goes to one more node, if
+ *	   possible to one without a distributed job.
+ *	4. Where no node has such room, smaller jobs make room, on the nodes where fewest devices
+ *	   move. They are then placed by rule 2.
+ *	5. Where that does not make room either, the job takes devices from the emptiest nodes
+ *	   first.
+ *
+ * A distributed job is a job on several nodes. Two of them on one node interfere. Regular counts
+ * never need rule 5, and no two distributed jobs then share a node. */
+
+/* True for counts that can always be placed together while their sum is at most n_devices: powers
+ * of two that divide a node, a node, and whole nodes (the configurations of Jayaram Subramanya et
+ * al., "Sia", SOSP 2023). Each divides the next, so placing the largest first leaves no gaps. On
+ * one node (devices_per_node is 0, or n_devices or more) every count is regular. */
+bool place_is_regular(int n_devices, int devices_per_node, int count);
+
+/* held[j * n_nodes + n]: devices that job j has on node n. count[j]: devices decided for job j; the
+ * sum is at most n_nodes * devices_per_node. placed (result) is like held, with rows that add up to
+ * count. */
+void place_jobs(int n_nodes, int devices_per_node, int n_jobs, const int *held, const int *count,
+		int *placed);
+
+/* Puts a job into a queue of n jobs to be placed: those of most devices come first; among equals,
+ * the smaller index. */
+void place_queue(int *queue, int *n, const int *count, int job);
 
 #endif

@@ -144,4 +144,22 @@ struct configuration configuration_spread(const struct batch_range *range, int r
 bool configuration_within(const struct batch_range *range, int replicas, int64_t local_limit,
 			  struct configuration *c);
 
+/* ---- whole numbers ---- */
+
+/* a / b, rounded up. */
+static inline int64_t ceil_div(int64_t a, int64_t b)
+{
+	return a / b + (a % b != 0);
+}
+
+static inline int64_t least_of(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+static inline int64_t most_of(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
 #endif

@@ -100,7 +100,7 @@ enum fit_stop {
 struct fit_result {
 	struct throughput_params params;
 	enum fit_basis basis[N_THROUGHPUT_PARAMS];
-	/* What each params.ln_tier rests on: data, the prior, or tied to 0; see tier_fit.h. */
+	/* What each params.ln_tier rests on: data, the prior, or tied to 0; see fit_by_tier(). */
 	enum fit_basis tier_basis[CONFIGURATION_TIERS];
 	enum fit_stop stop;
 	double objective;		/* before several nodes get 1.1 times the times of one */

@@ -161,7 +161,7 @@ struct job_command {
 	char *checkpoint_glob;		/* of what is a checkpoint there; NULL: none */
 	char *resume_args;		/* NULL: none */
 	char *step_regex;		/* NULL: the built-in patterns, see steps.h */
-	struct strings metric_regexes;	/* "NAME=REGEX": metrics in its log, see metric_lines.h */
+	struct strings metric_regexes;	/* "NAME=REGEX": metrics in its log, see steps.h */
 	/* The code at the submission: the commit, and whether tracked files differed from it; a
 	 * tree of these (code.h). NULL: not in a repository, or not known. */
 	char *git_commit;

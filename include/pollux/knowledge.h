@@ -15,7 +15,6 @@
 #include "pollux/goodput.h"
 #include "pollux/growth.h"
 #include "pollux/job.h"
-#include "pollux/memory_model.h"
 #include "pollux/node_sizes.h"
 #include "pollux/observation.h"
 #include "pollux/store_measurements.h"

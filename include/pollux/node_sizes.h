@@ -10,7 +10,7 @@
  * not even on nodes of 4, also where there are five nodes.
  *
  * Of the even numbers, the regular ones leave few gaps: powers of two that divide a node, a node,
- * and whole nodes of one size (on equal nodes, those of place_is_regular() in pack_nodes.h). On
+ * and whole nodes of one size (on equal nodes, those of place_is_regular() in assign.h). On
  * a single node, every number up to its size is regular.
  *
  * A job may have the regular numbers in its range. If there are none, it may have the even ones. */

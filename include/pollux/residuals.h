@@ -36,7 +36,7 @@
 struct residuals {
 	struct throughput_place *places;	/* owned */
 	int n_places, n_sizes;
-	enum configuration_tier base;	/* whose places have TIER_UNKNOWN: see tier_fit.h */
+	enum configuration_tier base;	/* whose places have TIER_UNKNOWN: see time_ratio.h */
 	double *logs;		/* owned; ln of the factor, a row for each place */
 };
 

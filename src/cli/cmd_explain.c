@@ -1,7 +1,7 @@
 /* cmd_explain.c - pollux explain: why a job has the devices and sizes it has, and what others would
  * bring. */
 #include "commands.h"
-#include "pollux/explain.h"
+#include "pollux/view.h"
 
 struct explain_options {
 	bool json;

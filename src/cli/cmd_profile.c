@@ -6,7 +6,6 @@
 
 #include "commands.h"
 #include "pollux/engine.h"
-#include "pollux/explain.h"
 #include "pollux/pass.h"
 #include "pollux/profile.h"
 #include "pollux/step_stats.h"

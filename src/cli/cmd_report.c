@@ -9,7 +9,6 @@
 #include "commands.h"
 #include "pollux/file.h"
 #include "pollux/report_message.h"
-#include "pollux/report_socket.h"
 
 /* The longest waits for a receiver that is behind. A checkpoint not heard of is lost work. */
 #define SEND_TIMEOUT_S 1

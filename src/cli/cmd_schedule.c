@@ -12,7 +12,6 @@
 #include "pollux/pass.h"
 #include "pollux/pass_files.h"
 #include "pollux/policy.h"
-#include "pollux/prune.h"
 #include "pollux/view.h"
 
 /* --- passes of others --- */

@@ -8,7 +8,7 @@
 #include "pollux/clock.h"
 #include "pollux/halving.h"
 #include "pollux/mem.h"
-#include "pollux/metric_lines.h"
+#include "pollux/steps.h"
 #include "pollux/store_groups.h"
 #include "pollux/store_measurements.h"
 #include "pollux/view.h"

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pollux/metric_lines.h"
 #include "pollux/report_message.h"
+#include "pollux/steps.h"
 #include "pollux/text.h"
 
 /* One table for all keys: where the value goes and what it may be. */

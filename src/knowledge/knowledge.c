@@ -5,6 +5,7 @@
 
 #include "pollux/clock.h"
 #include "pollux/execution_plan.h"
+#include "pollux/fit.h"
 #include "pollux/growth.h"
 #include "pollux/knowledge.h"
 #include "pollux/mem.h"
@@ -12,7 +13,6 @@
 #include "pollux/prior.h"
 #include "pollux/store_measurements.h"
 #include "pollux/store_runs.h"
-#include "pollux/tier_fit.h"
 
 #define USUAL_PARAMETERS 1e7		/* where a workload told none: for exchanges by tier */
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "pollux/clock.h"
-#include "pollux/student.h"
+#include "pollux/step_stats.h"
 
 const struct repeat_limits REPEAT_FULL = {
 	.least = 10, .most = 200, .half_width = 0.02, .span_s = 2e-3, .time_s = 0.4,

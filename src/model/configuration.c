@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "pollux/configuration.h"
-#include "whole.h"
 
 static const char *const tiers[CONFIGURATION_TIERS] = {
 	[TIER_UNKNOWN] = "", [TIER_FAST] = "fast", [TIER_SWITCH] = "switch", [TIER_NUMA] = "numa",

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 
 #include "experiment_information.h"
+#include "pollux/configuration.h"
 #include "pollux/mem.h"
 #include "pollux/step_stats.h"
-#include "whole.h"
 
 #define GRID_RATIO 1.4142135623730951	/* between local batches of the grid for predictions */
 #define DECREMENTS 10000	/* of a local batch, in search of a legal one */

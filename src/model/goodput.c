@@ -28,7 +28,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "whole.h"
+#include "pollux/configuration.h"
 
 /* The limits within which a search chooses, for one place. */
 struct goodput_limits {

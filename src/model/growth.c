@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "whole.h"
+#include "pollux/configuration.h"
 
 static const char *const ends[N_TRAINING_ENDS] = {
 	[END_UNKNOWN] = "", [END_STEPS] = "steps", [END_SAMPLES] = "samples",

@@ -1,5 +1,5 @@
-/* memory_model.c - see pollux/memory_model.h. */
-#include "pollux/memory_model.h"
+/* memory_model.c - see pollux/tried_sizes.h. */
+#include "pollux/tried_sizes.h"
 
 #include <math.h>
 

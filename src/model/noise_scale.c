@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "pollux/student.h"
+#include "pollux/step_stats.h"
 
 #define PI 3.14159265358979323846
 #define LARGE_DEVIATION 30.0	/* in deviations: what lies below 0 is nothing */

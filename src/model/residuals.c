@@ -6,7 +6,7 @@
 
 #include "fit_objective.h"
 #include "pollux/mem.h"
-#include "pollux/tier_fit.h"
+#include "pollux/time_ratio.h"
 
 #define SIZES_PER_OCTAVE 4
 #define OCTAVES_BEYOND 4	/* above the largest size measured; constant from there */

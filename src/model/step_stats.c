@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "pollux/step_stats.h"
-#include "pollux/student.h"
 
 void step_stats_init(struct step_stats *s)
 {

@@ -1,5 +1,5 @@
-/* tier_fit.c - see pollux/tier_fit.h. */
-#include "pollux/tier_fit.h"
+/* tier_fit.c - see pollux/time_ratio.h. */
+#include "pollux/time_ratio.h"
 
 #include <math.h>
 #include <stdio.h>

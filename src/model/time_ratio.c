@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "pollux/tier_fit.h"
+#include "pollux/fit.h"
 
 /* --- the ratio --- */
 

@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+#include "pollux/configuration.h"
 #include "pollux/mem.h"
-#include "whole.h"
 
 static int64_t samples_of_pass(const struct configuration *c)
 {

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "pollux/assign_nodes.h"
+#include "pollux/assign.h"
 #include "pollux/mem.h"
 #include "stages.h"
 

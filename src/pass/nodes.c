@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pollux/assign_nodes.h"
+#include "pollux/assign.h"
 #include "pollux/mem.h"
 #include "stages.h"
 

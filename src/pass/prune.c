@@ -12,7 +12,7 @@
 #include "pollux/code.h"
 #include "pollux/file.h"
 #include "pollux/mem.h"
-#include "pollux/prune.h"
+#include "pollux/pass.h"
 #include "pollux/store_jobs.h"
 #include "pollux/store_runs.h"
 #include "pollux/text.h"

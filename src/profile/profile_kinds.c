@@ -8,7 +8,7 @@
 #include "pollux/mem.h"
 #include "pollux/store_machine.h"
 #include "pollux/store_measurements.h"
-#include "pollux/tier_fit.h"
+#include "pollux/time_ratio.h"
 #include "profile_state.h"
 
 struct profiling {

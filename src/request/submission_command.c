@@ -9,7 +9,6 @@
 #include "pollux/code.h"
 #include "pollux/environment.h"
 #include "pollux/mem.h"
-#include "pollux/metric_lines.h"
 #include "pollux/paths.h"
 #include "pollux/proc.h"
 #include "pollux/report.h"

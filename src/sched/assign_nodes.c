@@ -1,11 +1,10 @@
-/* assign_nodes.c - on which nodes each job runs: rules 1 to 6 of assign_nodes.h. */
+/* assign_nodes.c - on which nodes each job runs: the rules of assign.h for several nodes. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "pollux/assign_nodes.h"
+#include "pollux/assign.h"
 #include "pollux/mem.h"
 #include "pollux/node_sizes.h"
-#include "pollux/pack_nodes.h"
 
 /* Devices of a job on one node. */
 struct node_part {

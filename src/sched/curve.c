@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "curve.h"
+#include "pollux/assign.h"
 #include "pollux/mem.h"
-#include "pollux/pack_nodes.h"
 
 #define DEFAULT_SLICE_S 600.0
 #define RESTARTS_PER_SLICE 20	/* an unknown restart takes this part of a slice */

@@ -1,5 +1,5 @@
-/* host_memory.c - see host_memory.h. */
-#include "host_memory.h"
+/* host_memory.c - see allocation.h. */
+#include "allocation.h"
 
 #include <math.h>
 #include <stdlib.h>

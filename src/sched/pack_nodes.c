@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pollux/assign.h"
 #include "pollux/mem.h"
-#include "pollux/pack_nodes.h"
 
 struct placing {
 	int n_nodes, node_size, n_jobs;

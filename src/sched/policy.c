@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pollux/assign.h"
 #include "pollux/mem.h"
-#include "pollux/pack_nodes.h"
 #include "pollux/policy.h"
 #include "pollux/text.h"
 #include "reason.h"

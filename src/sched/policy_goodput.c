@@ -3,7 +3,7 @@
  * 1. claims.h: protected jobs keep their devices, overdue jobs start.
  * 2. worth.h: the worth of each number of devices to each job.
  * 3. allocation.h: the allocation that the claims allow with the largest sum of worth.
- *    If its jobs need more of the host's memory than there is: host_memory.h.
+ *    If its jobs need more of the host's memory than there is: memory_allocate().
  * 4. goodput_line.h: whom the other jobs wait for.
  *
  * A decision that was carried out is not revised while nothing else changes. The chosen devices
@@ -24,7 +24,7 @@
 #include <string.h>
 
 #include "goodput_line.h"
-#include "host_memory.h"
+#include "allocation.h"
 #include "pollux/mem.h"
 #include "reason.h"
 

@@ -365,11 +365,6 @@ double gradients_noise_scale(const struct application *a, struct gradients g)
 
 /* --- sizes --- */
 
-static int64_t ceil_div(int64_t a, int64_t b)
-{
-	return (a + b - 1) / b;
-}
-
 struct configuration sizes_spread(const struct application *a, struct throughput_place place,
 				  int64_t batch_size, bool two_on_one)
 {

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 
 #include "measured.h"
+#include "pollux/assign.h"
 #include "pollux/ends.h"
 #include "pollux/mem.h"
-#include "pollux/pack_nodes.h"
 
 #define PUBLISHED_GROWTH 2
 

@@ -44,7 +44,7 @@ bool agent_fit(struct agent *a, struct memo *memo);
 struct manner {
 	bool owners_replicas;	/* on the number of GPUs in the workload */
 	bool owners_batch;	/* at the batch size in the workload */
-	bool published_nodes;	/* placed as in the published simulator, not by pack_nodes.h */
+	bool published_nodes;	/* placed as in the published simulator, not by assign.h */
 	int growth;		/* most GPUs of a job, as a multiple of those it was measured on */
 	bool residuals;		/* models have residuals beside their parameters */
 	bool bounded_growth;	/* batches grow by growth.h; as published: at once */

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 
 #include "measured.h"
+#include "pollux/assign.h"
 #include "pollux/growth.h"
 #include "pollux/mem.h"
-#include "pollux/pack_nodes.h"
 
 /* --- the model of a job --- */
 

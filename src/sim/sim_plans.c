@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "application.h"
+#include "pollux/assign.h"
 #include "pollux/mem.h"
-#include "pollux/pack_nodes.h"
 #include "pollux/simulate.h"
 #include "world.h"
 

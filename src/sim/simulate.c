@@ -3,9 +3,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "pollux/assign.h"
 #include "pollux/clock.h"
 #include "pollux/mem.h"
-#include "pollux/pack_nodes.h"
 #include "world.h"
 
 #define STUCK_S (28 * 86400.0)		/* this long without progress of any job is an error */

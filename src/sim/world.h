@@ -88,7 +88,7 @@ struct world {
 	double (*release_s)(const struct sim *s, const struct sim_job *job);
 	/* Adds to what is told of the job. NULL: decide is there. */
 	int (*tell)(struct sim *s, struct sim_job *job, struct sched_job *told);
-	/* Finds nodes; NULL: by pack_nodes.h. */
+	/* Finds nodes; NULL: by assign.h. */
 	void (*place)(const struct sim *s, const struct sched_choice *choices,
 		      struct placement *placements);
 	/* The job has another placement, or (n = 0) none any more. */

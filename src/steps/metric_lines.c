@@ -1,4 +1,4 @@
-/* metric_lines.c - see metric_lines.h. */
+/* metric_lines.c - see steps.h. */
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 #include "patterns.h"
 #include "pollux/mem.h"
-#include "pollux/metric_lines.h"
+#include "pollux/steps.h"
 #include "pollux/text.h"
 #include "steps_state.h"
 

@@ -1,7 +1,7 @@
 /* measured_columns.c - the columns of what was measured: observations, gradients, models, kinds of
  * devices, and the sizes that were tried. */
 #include "columns.h"
-#include "measured.h"
+#include "rows.h"
 #include "pollux/store_measurements.h"
 
 /* --- observations --- */

@@ -4,7 +4,6 @@
 
 #include "columns.h"
 #include "database.h"
-#include "job_rows.h"
 #include "rows.h"
 
 /* --- knowledge of workloads --- */

@@ -2,14 +2,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "job_rows.h"
+#include "rows.h"
 #include "pollux/clock.h"
 #include "pollux/mem.h"
 #include "pollux/store_jobs.h"
 #include "pollux/store_machine.h"
 #include "pollux/store_runs.h"
 #include "pollux/text.h"
-#include "rows.h"
 #include "sql.h"
 
 int store_job_get(struct store *s, int64_t id, struct job *job, struct err *err)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "columns.h"
-#include "measured.h"
+#include "rows.h"
 #include "pollux/clock.h"
 #include "pollux/execution_plan.h"
 #include "pollux/mem.h"

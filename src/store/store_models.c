@@ -5,12 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "measured.h"
+#include "rows.h"
 #include "pollux/mem.h"
 #include "pollux/step_stats.h"
 #include "pollux/store_runs.h"
 #include "pollux/text.h"
-#include "rows.h"
 #include "sql.h"
 
 /* --- models --- */

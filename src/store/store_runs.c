@@ -6,7 +6,7 @@
 
 #include "pollux/clock.h"
 #include "pollux/mem.h"
-#include "job_rows.h"
+#include "rows.h"
 #include "journal.h"
 
 /* Sets kind and nodes of the run's devices, also in the wanted configuration, which has the same

@@ -4,10 +4,9 @@
 #include <string.h>
 
 #include "columns.h"
-#include "job_rows.h"
+#include "rows.h"
 #include "pollux/mem.h"
 #include "pollux/store_jobs.h"
-#include "rows.h"
 
 /* As job_is_paused(). */
 #define PAUSED "(state = 'queued' AND rung > passed_rungs)"

@@ -5,7 +5,6 @@
 
 #include "pollux/mem.h"
 #include "pollux/store_runs.h"
-#include "job_rows.h"
 #include "rows.h"
 
 /* A run that waits for devices to come back to becomes suspended at once, because nothing of it

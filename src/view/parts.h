@@ -2,7 +2,6 @@
 #ifndef POLLUX_VIEW_PARTS_H
 #define POLLUX_VIEW_PARTS_H
 
-#include "pollux/explain.h"
 #include "pollux/report.h"
 #include "pollux/simulations.h"
 #include "pollux/status.h"

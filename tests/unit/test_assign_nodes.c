@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "pollux/assign_nodes.h"
+#include "pollux/assign.h"
 #include "pollux/node_sizes.h"
 #include "sched_cases.h"
 #include "tap.h"

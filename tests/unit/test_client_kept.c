@@ -2,7 +2,7 @@
  * the file to whoever reads it. */
 #include "pollux/client.h"
 #include "pollux/kept_file.h"
-#include "pollux/report_socket.h"
+#include "pollux/report_message.h"
 #include "tap.h"
 
 #include <fcntl.h>

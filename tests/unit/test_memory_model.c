@@ -1,5 +1,5 @@
 /* test_memory_model.c - memory of sizes that were not tried, by the peaks of others. */
-#include "pollux/memory_model.h"
+#include "pollux/tried_sizes.h"
 
 #include "tap.h"
 

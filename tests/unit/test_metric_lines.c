@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "engine/local/recorder.h"
-#include "pollux/metric_lines.h"
+#include "pollux/steps.h"
 #include "tap.h"
 
 static void take(const char *name, double value, void *arg)

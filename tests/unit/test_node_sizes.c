@@ -1,6 +1,6 @@
 /* Even and regular numbers of devices: by hand on uneven nodes, and by search on equal ones. */
+#include "pollux/assign.h"
 #include "pollux/node_sizes.h"
-#include "pollux/pack_nodes.h"
 #include "tap.h"
 
 static const struct {
@@ -57,7 +57,7 @@ static void test_like_the_simulator(void)
 				differ += place_is_regular(n * size, size, r) !=
 					  (node_sizes_regular_place(&nodes, r) > 0);
 		}
-	is_int(differ, 0, "regular numbers on equal nodes are those of pack_nodes.h");
+	is_int(differ, 0, "regular numbers on equal nodes are those of assign.h");
 }
 
 static void test_ranges(void)

@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "pollux/pack_nodes.h"
+#include "pollux/assign.h"
 #include "sched_cases.h"
 #include "tap.h"
 

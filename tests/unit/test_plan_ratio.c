@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "pollux/tier_fit.h"
+#include "pollux/fit.h"
 #include "tap.h"
 
 static struct observation seen_at(int replicas, int64_t m, double step_time_s)

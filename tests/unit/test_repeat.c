@@ -1,6 +1,6 @@
 /* test_repeat.c - when a mean is known well enough. */
 #include "measure/backend.h"
-#include "pollux/student.h"
+#include "pollux/step_stats.h"
 #include "tap.h"
 
 static const struct repeat_limits limits = {

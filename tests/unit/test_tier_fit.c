@@ -1,5 +1,5 @@
 /* test_tier_fit.c - the factors of tiers, from step times that are made by known ones. */
-#include "pollux/tier_fit.h"
+#include "pollux/time_ratio.h"
 
 #include <math.h>
 #include <stdio.h>

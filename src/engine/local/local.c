@@ -13,7 +13,7 @@
 #include "pollux/engine.h"
 #include "pollux/lock.h"
 #include "pollux/mem.h"
-#include "pollux/report_socket.h"
+#include "pollux/report_message.h"
 #include "pollux/store_runs.h"
 #include "pollux/supervise.h"
 #include "local.h"

@@ -32,7 +32,7 @@ enum report_sender {
 	SENDER_OURS,
 	/* The sender had ended, and had been reaped, before it could be identified. */
 	SENDER_GONE,
-	/* Nobody took the report when it was sent: it was read in a file (report_socket.h). */
+	/* Nobody took the report when it was sent: it was read in a file (kept_reports_read()). */
 	SENDER_KEPT,
 	SENDER_FOREIGN,
 };

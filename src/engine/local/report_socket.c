@@ -17,7 +17,7 @@
 #include "pollux/file.h"
 #include "pollux/kept_file.h"
 #include "pollux/mem.h"
-#include "pollux/report_socket.h"
+#include "pollux/report_message.h"
 
 bool report_socket_fits(const char *path)
 {

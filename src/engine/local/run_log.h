@@ -9,7 +9,6 @@
 #include <sys/types.h>
 
 #include "pollux/err.h"
-#include "pollux/metric_lines.h"
 #include "pollux/steps.h"
 #include "pollux/text.h"
 

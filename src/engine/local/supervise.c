@@ -17,7 +17,7 @@
 #include "pollux/lock.h"
 #include "pollux/mem.h"
 #include "pollux/proc.h"
-#include "pollux/report_socket.h"
+#include "pollux/report_message.h"
 #include "pollux/store_jobs.h"
 #include "pollux/supervise.h"
 #include "local.h"

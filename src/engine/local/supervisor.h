@@ -8,7 +8,7 @@
 #include "pollux/job.h"
 #include "pollux/paths.h"
 #include "pollux/proc.h"
-#include "pollux/report_socket.h"
+#include "pollux/report_message.h"
 #include "pollux/store.h"
 #include "local.h"
 #include "oom_killer.h"
