@@ -13,7 +13,6 @@
 #include "pollux/config.h"
 #include "pollux/job.h"
 #include "pollux/paths.h"
-#include "pollux/selection.h"
 #include "pollux/store.h"
 #include "pollux/store_runs.h"
 #include "pollux/submission.h"
@@ -107,7 +106,7 @@ struct job_change {
 	const char *unrecordable;
 };
 
-/* Run a command that changes each job meant in argv (selection.h): act, wake the supervisors of the
+/* Run a command that changes each job meant in argv (command.h): act, wake the supervisors of the
  * runs that were asked to stop, and say so on a terminal. With --dry-run the transaction is
  * rolled back, and a line says what would be done. A failure is said for each job. Returns the exit
  * status of the first failure, or -1 with *err as main.c wants it. Operands or options must say

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pollux/command.h"
 #include "pollux/mem.h"
-#include "pollux/selection.h"
 #include "pollux/submission.h"
 #include "pollux/text.h"
 #include "request.h"

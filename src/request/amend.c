@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "pollux/clock.h"
+#include "pollux/command.h"
 #include "pollux/mem.h"
 #include "pollux/report.h"
-#include "pollux/selection.h"
 #include "pollux/submission.h"
 #include "pollux/text.h"
 #include "request.h"

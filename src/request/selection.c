@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "pollux/clock.h"
+#include "pollux/command.h"
 #include "pollux/mem.h"
-#include "pollux/selection.h"
 #include "pollux/store_jobs.h"
 #include "pollux/text.h"
 

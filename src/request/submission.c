@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "pollux/clock.h"
+#include "pollux/command.h"
 #include "pollux/config.h"
 #include "pollux/execution_plan.h"
 #include "pollux/mem.h"
 #include "pollux/paths.h"
-#include "pollux/selection.h"
 #include "pollux/submission.h"
 #include "pollux/template.h"
 #include "request.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "pollux/policy.h"
-#include "sched/host_memory.h"
+#include "sched/allocation.h"
 #include "sched_cases.h"
 #include "tap.h"
 
