@@ -1,4 +1,4 @@
-/* bars.c - see patterns.h. */
+/* training_bar.c - which of several progress bars is that of the training: see patterns.h. */
 #include <ctype.h>
 #include <math.h>
 #include <string.h>
