@@ -186,6 +186,8 @@ static int amend_job(struct edit *e, struct job *job, struct err *err)
 
 static int check_and_amend(struct edit *e, struct job *job, struct err *err)
 {
+	uint64_t given = e->o->asked.given;
+	bool grace_alone = asked_gives(&e->o->asked, "grace") && !(given & (given - 1));
 	enum stop_reason pending;
 
 	if (refuse_odd(job, ", which cannot be edited", "cannot be edited", err))
@@ -196,9 +198,10 @@ static int check_and_amend(struct edit *e, struct job *job, struct err *err)
 			       job_state_name(job->state), (long long)job->id);
 	if (pending_stop(&e->s, job->id, &pending, err))
 		return -1;
-	if (stop_is_for_good(pending))
-		return err_set(err, EX_FAILED, "job %lld is being stopped for good: %s",
-			       (long long)job->id, stop_reason_words(pending));
+	if (stop_is_for_good(pending) && !grace_alone)
+		return err_set(err, EX_FAILED, "job %lld is being stopped for good: %s; only its "
+			       "--grace can be changed", (long long)job->id,
+			       stop_reason_words(pending));
 	return amend_job(e, job, err);
 }
 

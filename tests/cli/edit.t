@@ -123,6 +123,13 @@ like it" "$err"
 "$POLLUX" schedule
 ok 'the other jobs run' "$POLLUX" wait --timeout 200 2
 
+id=$("$POLLUX" submit --grace 1d -- sh -c 'trap "" TERM; : >deaf; while :; do sleep 0.1; done')
+"$POLLUX" schedule
+ok 'a job that is deaf to its stop signal runs' wait_for 30 test -e deaf
+"$POLLUX" cancel --force "$id"
+"$POLLUX" edit "$id" --grace 1s >/dev/null
+ok 'a shorter grace holds for a stop that has begun' wait_for 30 state_is "$id" cancelled
+
 # The trigger is an edit whose wake-up does not reach the supervisor.
 id=$("$POLLUX" submit --time-limit 1s -- sleep 2)
 on_update handle "NEW.job_id = $id AND OLD.state = 'running'" "$(job_sql "$id" time_limit_s=1000)"
