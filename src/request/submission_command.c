@@ -62,12 +62,19 @@ static int find_program(const char *name, struct job_command *c, struct err *err
 {
 	const char *path = getenv("PATH");
 	/* A person who quotes this means a command line, not the name of a program. */
-	bool for_shell = strpbrk(name, " |;&<>$`") && !strpbrk(name, "'\n");
+	bool for_shell = strpbrk(name, " |;&<>$`") && !strpbrk(name, "'\n"), is_here;
+	char *here;
 
 	c->program = strchr(name, '/') ? path_within(c->directory, name)
 		: path_search(path ? path : "/usr/local/bin:/usr/bin:/bin", name, c->directory);
 	if (c->program)
 		return 0;
+	here = path_within(c->directory, name);
+	is_here = *name && !strchr(name, '/') && !access(here, F_OK);
+	free(here);
+	if (is_here)
+		return err_set(err, EX_NOINPUT, "command not found: '%s'; the file here is run as: "
+			       "./%s", name, name);
 	return err_set(err, EX_NOINPUT, "command not found: '%s'%s%s%s", name,
 		       for_shell ? "; a shell's command line is given as: sh -c '" : "",
 		       for_shell ? name : "", for_shell ? "'" : "");

@@ -94,14 +94,20 @@ static double eta_of(const struct status_job *item)
 /* The share that is done, by samples, else by steps, else by epochs: the position that was reported
  * last. NaN for a job that has reported its end and is not done: 100 % would say that it is. Such a
  * job failed, or is queued again: whether it begins anew or at a checkpoint is known with its next
- * report. A job that ended beyond its declared end stays above 1. */
+ * report. A job beyond its declared end stays above 1, but for the rest of its last batch. */
 static double done_ratio_of(const struct job *job, const struct run *run)
 {
 	const struct progress *p = &job->progress;
-	double ratio = job_total_samples(job) > 0 ? p->samples / job_total_samples(job)
+	double total = job_total_samples(job);
+	double ratio = total > 0 ? p->samples / total
 		       : job_total_steps(job) > 0 ? p->steps / job_total_steps(job)
 						  : p->epoch / p->total_epochs;
+	int64_t batch = run ? configuration_batch_size(&run->configuration)
+			    : job->declared.batch.size;
 	bool reported = run && isfinite(run->first_step_s);
+
+	if (ratio > 1 && total > 0 && p->samples < total + (double)batch)
+		ratio = 1;
 
 	if (job_has_ended(job->state))
 		return job->state != JOB_DONE && ratio >= 1 && ratio <= 1 ? (double)NAN : ratio;

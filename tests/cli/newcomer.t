@@ -78,6 +78,9 @@ status 'a command line of a shell is not a program' 66 "$POLLUX" submit 'grep a 
 is 'the hint says how to give a command line of a shell' \
 	"pollux: command not found: 'grep a | sort'; a shell's command \
 line is given as: sh -c 'grep a | sort'" "$err"
+status 'a file of the directory is not found without ./' 66 "$POLLUX" submit over.sh
+is 'the hint says how a file of the directory is run' \
+	"pollux: command not found: 'over.sh'; the file here is run as: ./over.sh" "$err"
 status 'a script that is not there is accepted' 0 "$POLLUX" submit -q --hold -- sh nosuch.sh
 is 'a script that is not there is warned of' \
 	"pollux: warning: there is no '$TMP/nosuch.sh': the job fails unless it is there when \
@@ -149,6 +152,13 @@ is 'a job that fails behind its last step has all its steps' 'failed|8.0' \
 is 'a failed job has no done_ratio' '' "$("$POLLUX" status --json "$id" |
 	json 'print $d->{jobs}[0]{done_ratio} // ""')"
 unlike 'a failed job is not shown as 100 % done' '% done' "$("$POLLUX" status "$id")"
+
+# --- a job that ends with its last batch ---
+id=$("$POLLUX" submit -b 64 --samples 1000 -- "$POLLUX" report SAMPLES=1024 STEP=16)
+"$POLLUX" schedule
+"$POLLUX" wait --timeout 100 "$id"
+is 'the rest of the last batch is not over the declared end' 1 \
+	"$("$POLLUX" status --json "$id" | json 'print $d->{jobs}[0]{done_ratio}')"
 
 # --- a rule of --after ---
 run "$POLLUX" submit --after bad:1 -- true
