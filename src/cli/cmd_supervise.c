@@ -138,6 +138,7 @@ static void set_environment(const struct session *s, const struct job *job,
 	int code = p->term_signal > 0 ? 128 + p->term_signal : p->exit_code;
 
 	set("POLLUX_JOB", NULL, (double)job->id);
+	set("POLLUX_JOB_ID", NULL, (double)job->id);	/* its name in jobs */
 	set("POLLUX_NAME", job->declared.name, 0);
 	set("POLLUX_STATE", job_state_name(job->state), 0);
 	set("POLLUX_EXIT", NULL, code >= 0 ? (double)code : (double)NAN);

@@ -12,7 +12,7 @@ has_event() { store "SELECT text FROM events WHERE job_id = $1 AND kind = 'told'
 mkdir -p store work
 chmod 700 store
 cat >store/config <<END
-on_end = echo "end \$POLLUX_JOB \$POLLUX_STATE \$POLLUX_EXIT" >>$TMP/told
+on_end = echo "end \$POLLUX_JOB_ID \$POLLUX_STATE \$POLLUX_EXIT" >>$TMP/told
 on_failure = echo "failure \$POLLUX_JOB \$POLLUX_RESULT" >>$TMP/told
 END
 "$POLLUX" submit -q -n good -- true >/dev/null
