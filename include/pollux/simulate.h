@@ -55,11 +55,11 @@ int sim_profiles_read(struct sim_profiles *p, const char *directory, struct err 
 /* The same on kinds of GPU, which the names of the files have. */
 int sim_profiles_read_kinds(struct sim_profiles *p, const char *directory,
 			    const char *const *kinds, int n_kinds, struct err *err);
-/* The restarts, or the factors by which the applications are slower than the profiles say, of a
- * file with the columns application and seconds, or application and factor. EX_NOINPUT;
+/* Sets the restarts, or the factors by which the applications are slower than the profiles say, of
+ * a file with the columns application and seconds, or application and factor. EX_NOINPUT;
  * EX_DATAERR. */
-int sim_profiles_read_restarts(struct sim_profiles *p, const char *path, struct err *err);
-int sim_profiles_read_slowdowns(struct sim_profiles *p, const char *path, struct err *err);
+int sim_profiles_read_table(struct sim_profiles *p, const char *path, bool restarts,
+			    struct err *err);
 void sim_profiles_release(struct sim_profiles *p);
 
 /* Borrowed from p; NULL: there is no such application. */

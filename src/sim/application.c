@@ -98,33 +98,20 @@ static const struct exception exceptions[] = {
 	{ "deepspeech2", "-rtx2080ti", false, 57 },
 };
 
-struct row {
-	char digits[PLACEMENT_DIGITS + 1];
-	int nodes, replicas, index;	/* index: the row's in the file */
-	double local_batch_size;
-	struct times times;
-};
-
 /* --- placements.csv --- */
 
-static int read_times(const struct csv *c, int row, int column, struct row *r, struct err *err)
+/* Takes the times of a row, which begin at a column. */
+static int take_times(const struct csv *c, int row, int column, struct times *times,
+		      struct err *err)
 {
-	static const struct csv_range sizes = { 1, BATCH_SIZE_MAX }, steps_s = { 1e-9, 1e9 };
-	int64_t size;
-
-	if (csv_whole(c, row, column, sizes, &size, err) ||
-	    csv_number(c, row, column + 1, steps_s, &r->times.step_s, err) ||
-	    csv_number(c, row, column + 2, (struct csv_range){ 0, r->times.step_s },
-		       &r->times.sync_s, err))
-		return -1;
-	r->local_batch_size = (double)size;
-	r->index = row;
-	return 0;
+	times->step_s = csv_value(c, row, column);
+	times->sync_s = csv_value(c, row, column + 1);
+	return csv_check(c, row, column + 1, 0, times->step_s, err);
 }
 
-static int read_placement(const struct csv *c, int row, struct row *r, struct err *err)
+static int take_placement(const struct csv *c, int row, struct measured_row *r, struct err *err)
 {
-	const char *digits = csv_cell(c, row, 0);
+	const char *digits = csv_text(c, row, 0);
 	size_t n = strlen(digits);
 
 	if (n < 1 || n > PLACEMENT_DIGITS || strspn(digits, "123456789") != n)
@@ -134,50 +121,33 @@ static int read_placement(const struct csv *c, int row, struct row *r, struct er
 	r->nodes = (int)n;
 	for (size_t i = 0; i < n; i++)
 		r->replicas += digits[i] - '0';
-	return read_times(c, row, 1, r, err);
+	r->local_batch_size = csv_value(c, row, 1);
+	r->index = row;
+	return take_times(c, row, 2, &r->times, err);
 }
 
 static int by_placement(const void *a, const void *b)
 {
-	const struct row *x = a, *y = b;
+	const struct measured_row *x = a, *y = b;
 	int order = strcmp(x->digits, y->digits);
 
 	return order ? order : x->index - y->index;
 }
 
-static int set_placement(struct application *a, const struct csv *c, const struct row *rows, int n,
-			 struct err *err)
+static int group_placements(struct application *a, const struct csv *c, struct err *err)
 {
-	struct placement_times *p = &a->placements[a->n_placements++];
-
-	*p = (struct placement_times){ .nodes = rows->nodes, .replicas = rows->replicas, .n = n };
-	memcpy(p->digits, rows->digits, sizeof(p->digits));
-	p->local_batch_size = xcalloc((size_t)n, sizeof(*p->local_batch_size));
-	p->times = xcalloc((size_t)n, sizeof(*p->times));
-	for (int i = 0; i < n; i++) {
-		if (i > 0 && rows[i].local_batch_size <= rows[i - 1].local_batch_size)
-			return csv_complain(c, rows[i].index, err,
-					    "local_bsz does not ascend within placement %s",
-					    p->digits);
-		p->local_batch_size[i] = rows[i].local_batch_size;
-		p->times[i] = rows[i].times;
-	}
-	return 0;
-}
-
-static int group_placements(struct application *a, const struct csv *c, struct row *rows,
-			    struct err *err)
-{
-	int first = 0;
-
-	qsort(rows, (size_t)c->n_rows, sizeof(*rows), by_placement);
+	qsort(a->rows, (size_t)c->n_rows, sizeof(*a->rows), by_placement);
 	a->placements = xcalloc((size_t)c->n_rows, sizeof(*a->placements));
-	for (int i = 1; i <= c->n_rows; i++) {
-		if (i < c->n_rows && strcmp(rows[i].digits, rows[first].digits) == 0)
-			continue;
-		if (set_placement(a, c, &rows[first], i - first, err))
-			return -1;
-		first = i;
+	for (int i = 0; i < c->n_rows; i++) {
+		const struct measured_row *r = &a->rows[i];
+
+		if (i == 0 || strcmp(r->digits, r[-1].digits) != 0)
+			a->placements[a->n_placements++].rows = r;
+		else if (r->local_batch_size <= r[-1].local_batch_size)
+			return csv_complain(c, r->index, err,
+					    "local_bsz does not ascend within placement %s",
+					    r->digits);
+		a->placements[a->n_placements - 1].n++;
 	}
 	return 0;
 }
@@ -186,7 +156,7 @@ static int group_placements(struct application *a, const struct csv *c, struct r
 
 static int by_place(const void *a, const void *b)
 {
-	const struct row *x = a, *y = b;
+	const struct measured_row *x = a, *y = b;
 
 	if (x->nodes != y->nodes)
 		return x->nodes - y->nodes;
@@ -203,64 +173,77 @@ struct points {
 	int n;
 };
 
+static struct grid_point *add_point(struct points *points, double nodes, double replicas,
+				    double local_batch_size)
+{
+	points->items = xgrow(points->items, points->n, sizeof(*points->items));
+	points->items[points->n] = (struct grid_point){
+		.at = { nodes, replicas, local_batch_size },
+	};
+	return &points->items[points->n++];
+}
+
 /* Averages the rows of all placements with the same numbers of nodes and GPUs. */
-static void add_mean_points(struct row *rows, int n, struct points *points)
+static void add_mean_points(struct measured_row *rows, int n, struct points *points)
 {
 	qsort(rows, (size_t)n, sizeof(*rows), by_place);
 	for (int first = 0, i; first < n; first = i) {
-		struct grid_point p = { .at = { rows[first].nodes, rows[first].replicas,
-						rows[first].local_batch_size } };
+		const struct measured_row *r = &rows[first];
+		struct grid_point *p =
+			add_point(points, r->nodes, r->replicas, r->local_batch_size);
 
-		for (i = first; i < n && rows[i].nodes == rows[first].nodes &&
-		     rows[i].replicas == rows[first].replicas &&
-		     !(rows[i].local_batch_size > rows[first].local_batch_size); i++) {
-			p.times.step_s += rows[i].times.step_s;
-			p.times.sync_s += rows[i].times.sync_s;
+		for (i = first; i < n && rows[i].nodes == r->nodes &&
+		     rows[i].replicas == r->replicas &&
+		     !(rows[i].local_batch_size > r->local_batch_size); i++) {
+			p->times.step_s += rows[i].times.step_s;
+			p->times.sync_s += rows[i].times.sync_s;
 		}
-		p.times.step_s /= i - first;
-		p.times.sync_s /= i - first;
-		points->items = xgrow(points->items, points->n, sizeof(*points->items));
-		points->items[points->n++] = p;
+		p->times.step_s /= i - first;
+		p->times.sync_s /= i - first;
 	}
 }
 
-static int read_wide(const struct csv *c, int row, void *data, struct err *err)
+static int add_wide_points(const char *path, struct points *points, struct err *err)
 {
-	struct points *points = data;
-	int64_t nodes, replicas;
-	struct row r = { .nodes = 0 };
-
-	if (csv_whole(c, row, 0, (struct csv_range){ 1, 1e6 }, &nodes, err) ||
-	    csv_whole(c, row, 1, (struct csv_range){ (double)nodes, 1e6 }, &replicas, err) ||
-	    read_times(c, row, 2, &r, err))
-		return -1;
-	points->items = xgrow(points->items, points->n, sizeof(*points->items));
-	points->items[points->n++] = (struct grid_point){
-		.at = { (double)nodes, (double)replicas, r.local_batch_size }, .times = r.times,
+	static const struct csv_column columns[] = {
+		{ "num_nodes", CSV_WHOLE, 1, 1e6 },
+		{ "num_replicas", CSV_WHOLE, -HUGE_VAL, HUGE_VAL },
+		{ "local_bsz", CSV_WHOLE, 1, BATCH_SIZE_MAX },
+		{ "step_time", CSV_NUMBER, 1e-9, 1e9 },
+		{ "sync_time", CSV_NUMBER, -HUGE_VAL, HUGE_VAL },
 	};
-	return 0;
+	struct csv c;
+	int rc = 0;
+
+	if (csv_read(&c, path, columns, 5, err))
+		return -1;
+	for (int row = 0; row < c.n_rows && rc == 0; row++) {
+		double nodes = csv_value(&c, row, 0);
+		struct grid_point *p = add_point(points, nodes, csv_value(&c, row, 1),
+						 csv_value(&c, row, 2));
+
+		rc = csv_check(&c, row, 1, nodes, 1e6, err) ||
+		     take_times(&c, row, 3, &p->times, err) ? -1 : 0;
+	}
+	csv_release(&c);
+	return rc;
 }
 
-static int make_grid(struct application *a, const char *directory, struct row *rows, int n_rows,
+static int make_grid(struct application *a, const char *directory, struct points *points,
 		     struct err *err)
 {
-	static const char *const columns[] = {
-		"num_nodes", "num_replicas", "local_bsz", "step_time", "sync_time",
-	};
-	struct points points = { NULL, 0 };
 	char *path = xasprintf("%s/scalability%s.csv", directory, a->kind);
 	int rc = 0;
 
-	add_mean_points(rows, n_rows, &points);
 	if (access(path, F_OK) == 0 || errno != ENOENT)
-		rc = csv_rows(path, columns, 5, read_wide, &points, err);
-	for (int i = 0; i < points.n && rc == 0; i++) {
-		a->max_nodes = (int)fmax(a->max_nodes, points.items[i].at[0]);
-		a->max_replicas = (int)fmax(a->max_replicas, points.items[i].at[1]);
+		rc = add_wide_points(path, points, err);
+	for (int i = 0; i < points->n && rc == 0; i++) {
+		a->max_nodes = (int)fmax(a->max_nodes, points->items[i].at[0]);
+		a->max_replicas = (int)fmax(a->max_replicas, points->items[i].at[1]);
 	}
 	if (rc)
-		free(points.items);
-	else if ((rc = grid_init(&a->grid, points.items, points.n, err)))
+		free(points->items);
+	else if ((rc = grid_init(&a->grid, points->items, points->n, err)))
 		err_prefix(err, "%s", path);
 	free(path);
 	return rc;
@@ -268,36 +251,39 @@ static int make_grid(struct application *a, const char *directory, struct row *r
 
 static int read_times_files(struct application *a, const char *directory, struct err *err)
 {
-	static const char *const columns[] = { "placement", "local_bsz", "step_time", "sync_time" };
+	static const struct csv_column columns[] = {
+		{ "placement", CSV_TEXT, 0, 0 },
+		{ "local_bsz", CSV_WHOLE, 1, BATCH_SIZE_MAX },
+		{ "step_time", CSV_NUMBER, 1e-9, 1e9 },
+		{ "sync_time", CSV_NUMBER, -HUGE_VAL, HUGE_VAL },
+	};
 	char *path = xasprintf("%s/placements%s.csv", directory, a->kind);
-	struct row *rows;
+	struct points points = { NULL, 0 };
 	struct csv c;
-	int rc;
+	int rc = csv_read(&c, path, columns, 4, err);
 
-	rc = csv_read(&c, path, columns, 4, err);
 	free(path);
 	if (rc)
 		return -1;
-	rows = xcalloc((size_t)c.n_rows, sizeof(*rows));
+	a->rows = xcalloc((size_t)c.n_rows, sizeof(*a->rows));
 	for (int i = 0; i < c.n_rows && rc == 0; i++)
-		rc = read_placement(&c, i, &rows[i], err);
-	if (rc == 0)
-		rc = group_placements(a, &c, rows, err);
+		rc = take_placement(&c, i, &a->rows[i], err);
 	if (rc == 0) {
+		add_mean_points(a->rows, c.n_rows, &points);
 		a->min_local_batch_size = INT64_MAX;
-		for (int i = 0; i < c.n_rows; i++) {
-			int64_t m = (int64_t)rows[i].local_batch_size;
-
-			if (m < a->min_local_batch_size)
-				a->min_local_batch_size = m;
-			if (m > a->max_local_batch_size)
-				a->max_local_batch_size = m;
-		}
-		rc = make_grid(a, directory, rows, c.n_rows, err);
 	}
-	free(rows);
+	for (int i = 0; i < c.n_rows && rc == 0; i++) {
+		int64_t m = (int64_t)a->rows[i].local_batch_size;
+
+		if (m < a->min_local_batch_size)
+			a->min_local_batch_size = m;
+		if (m > a->max_local_batch_size)
+			a->max_local_batch_size = m;
+	}
+	if (rc == 0 && (rc = group_placements(a, &c, err)))
+		free(points.items);
 	csv_release(&c);
-	return rc;
+	return rc ? -1 : make_grid(a, directory, &points, err);
 }
 
 /* --- all --- */
@@ -362,14 +348,11 @@ void application_release(struct application *a)
 	free(a->kind);
 	free(a->name);
 	free(a->directory);
-	for (int i = 0; i < a->n_placements; i++) {
-		free(a->placements[i].local_batch_size);
-		free(a->placements[i].times);
-	}
+	free(a->rows);
 	free(a->placements);
 	grid_release(&a->grid);
 	for (int i = 0; i < a->n_validations; i++)
-		free(a->validations[i].progress);
+		free(a->validations[i].epochs);
 	free(a->validations);
 	free(a->progress);
 	*a = (struct application){ 0 };
@@ -377,7 +360,7 @@ void application_release(struct application *a)
 
 static int compare_digits(const void *digits, const void *placement)
 {
-	return strcmp(digits, ((const struct placement_times *)placement)->digits);
+	return strcmp(digits, ((const struct placement_times *)placement)->rows->digits);
 }
 
 const struct placement_times *application_placement(const struct application *a, const char *digits)

@@ -3,6 +3,7 @@
 #ifndef POLLUX_SIM_APPLICATION_H
 #define POLLUX_SIM_APPLICATION_H
 
+#include <dirent.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -10,77 +11,92 @@
 #include "pollux/configuration.h"
 #include "pollux/err.h"
 #include "pollux/simulate.h"
+#include "pollux/text.h"
 #include "pollux/throughput.h"
 
 /* --- csv --- */
 
 /* Comma-separated numbers and names with a heading; every error names its line.
  *
- *	static const char *const columns[] = { "name", "time" };
+ *	static const struct csv_column columns[] = {
+ *		{ "name", CSV_TEXT, 0, 0 }, { "time", CSV_NUMBER, 0, 1e9 },
+ *	};
  *	struct csv c;
  *	if (csv_read(&c, path, columns, 2, err)) ...
  *	for (int row = 0; row < c.n_rows; row++)
- *		if (csv_number(&c, row, 1, (struct csv_range){ 0, 1e9 }, &x, err)) ...
+ *		use(csv_text(&c, row, 0), csv_value(&c, row, 1));
  *	csv_release(&c);
  *
- * The heading has the wanted columns in any order; a column may have several names, such as
- * "application|model". Other columns are not read. Lines may end in CR
+ * The heading has the wanted columns in any order. Other columns are not read. Lines may end in CR
  * LF. Refused are quotes, rows longer or shorter than the heading, and blank lines before the last
  * row. A pipe is read to its end. All errors except those of opening and reading the file are
  * EX_DATAERR, "FILE:LINE: ...". */
 
+struct csv_column {
+	const char *names;		/* one, or several: "application|model" */
+	enum csv_kind { CSV_TEXT, CSV_WHOLE, CSV_NUMBER } kind;
+	double low, high;		/* the bounds of a number, which it may reach */
+};
+
 struct csv {
 	char *path;
-	char *data;			/* the file; cells point into it */
-	const char *const *columns;	/* the caller's */
+	struct text data;		/* the file; cells point into it */
+	const struct csv_column *columns;	/* the caller's */
 	int n_columns, n_rows;
-	const char **cells;		/* [row * n_columns + column], in the order of columns */
+	struct csv_cell {
+		const char *text;
+		double value;		/* of a number */
+	} *cells;			/* [row * n_columns + column], in the order of columns */
 };
 
-int csv_read(struct csv *c, const char *path, const char *const *columns, int n_columns,
+int csv_read(struct csv *c, const char *path, const struct csv_column *columns, int n_columns,
 	     struct err *err);
-/* Reads a file, and calls row for each of its rows, until one fails. */
-typedef int csv_row(const struct csv *c, int row, void *data, struct err *err);
-int csv_rows(const char *path, const char *const *columns, int n_columns, csv_row *row,
-	     void *data, struct err *err);
 void csv_release(struct csv *c);
-/* The name of the file without its folder and without ".csv"; to be freed. */
-char *csv_base_name(const char *path);
 
-const char *csv_cell(const struct csv *c, int row, int column);
+static inline const char *csv_text(const struct csv *c, int row, int column)
+{
+	return c->cells[row * c->n_columns + column].text;
+}
+
+static inline double csv_value(const struct csv *c, int row, int column)
+{
+	return c->cells[row * c->n_columns + column].value;
+}
+
+#define CSV_HEADING (-1)		/* the row of the heading */
+
 /* The line of the file that the row is on. */
-int csv_line(int row);
+static inline int csv_line(int row)
+{
+	return row + 2;
+}
 
-/* A range of numbers that includes both bounds. */
-struct csv_range {
-	double low, high;
-};
-
-/* A number within the range. */
-int csv_number(const struct csv *c, int row, int column, struct csv_range range, double *value,
-	       struct err *err);
-/* A whole number within the range. */
-int csv_whole(const struct csv *c, int row, int column, struct csv_range range, int64_t *value,
-	      struct err *err);
+/* Fails where a number is not within bounds that no column can state. */
+int csv_check(const struct csv *c, int row, int column, double low, double high, struct err *err);
 /* "FILE:LINE: TEXT" with EX_DATAERR; returns -1. */
 int csv_complain(const struct csv *c, int row, struct err *err, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 
+/* Adds the names in a directory, in an order of scandir(3). EX_NOINPUT. */
+typedef int name_order(const struct dirent **a, const struct dirent **b);
+int directory_names(struct strings *names, const char *directory, name_order *order,
+		    struct err *err);
+
 /* --- workloads: sim_profiles.c --- */
 
-struct sim_workload;
 /* The first columns of each workload: the name of the job, the time of its submission. */
 enum { WORKLOAD_NAME, WORKLOAD_TIME };
-/* Reads what else a row has: of w->jobs[row], and of w->own. */
+#define WORKLOAD_TIME_MAX 1e12
+/* Takes what else a row has: for w->jobs[row], and for w->own. */
 typedef int workload_row(const struct csv *c, int row, struct sim_workload *w, const void *data,
 			 struct err *err);
 struct workload_form {
-	const char *const *columns;
+	const struct csv_column *columns;
 	int n_columns;
-	workload_row *read;
+	workload_row *take;
 	size_t own_size;		/* bytes of w->own for each job */
 };
-/* Reads a workload, whose rows must ascend by time; data is for read. */
+/* Reads a workload, whose rows must ascend by time; data is for take. */
 int workload_read(struct sim_workload *w, const char *path, const struct workload_form *form,
 		  const void *data, struct err *err);
 
@@ -150,19 +166,31 @@ bool grid_find(const struct grid *g, double nodes, double replicas, double local
 
 #define BATCH_SIZE_MAX 1000000000	/* samples; as configuration_spread has it */
 
-/* Times by the local batch size on one placement. */
-struct placement_times {
+/* A row of placements.csv. */
+struct measured_row {
 	char digits[PLACEMENT_DIGITS + 1];	/* rotated to be the smallest */
-	int nodes, replicas;
+	int nodes, replicas, index;		/* index: the row's in the file */
+	double local_batch_size;
+	struct times times;
+};
+
+/* The rows of one placement, by local batch size. */
+struct placement_times {
+	const struct measured_row *rows;
 	int n;
-	double *local_batch_size;	/* ascending */
-	struct times *times;
+};
+
+struct gradients {
+	double sqr, var;	/* |G|^2, tr(Sigma) / initial batch size */
 };
 
 /* One training, at one batch size. */
 struct validation {
 	int64_t batch_size;
-	double *progress, *iteration, *grad_sqr, *grad_var;	/* n_epochs each */
+	struct epoch {
+		double progress, iteration;	/* at its end */
+		struct gradients gradients;
+	} *epochs;				/* owned; n_epochs */
 };
 
 struct application {
@@ -181,7 +209,8 @@ struct application {
 	int max_replicas;		/* measured, or the least that a policy can use */
 	int max_nodes;			/* measured; more nodes count as this many */
 
-	struct placement_times *placements;	/* by digits */
+	struct measured_row *rows;	/* owned */
+	struct placement_times *placements;	/* owned; by digits; of rows */
 	int n_placements;
 	struct grid grid;		/* for placements that were not measured */
 
@@ -268,9 +297,6 @@ double times_of_update(struct times times, int passes);
 
 /* The gradients of a training at a batch size, linear between the nearest validated ones; the batch
  * size must lie within the validated range. */
-struct gradients {
-	double sqr, var;	/* |G|^2, tr(Sigma) / initial batch size */
-};
 struct gradients truth_gradients(const struct application *a, double batch_size, int epoch);
 /* Updates made by the end of the epoch. */
 double truth_iterations(const struct application *a, double batch_size, int epoch);

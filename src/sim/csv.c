@@ -1,13 +1,11 @@
-/* csv.c - reads a file into memory and cuts it at commas and line ends. */
+/* csv.c - reads a file into memory, cuts it at commas and line ends, and checks the cells. */
+#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "application.h"
 #include "pollux/file.h"
@@ -16,12 +14,11 @@
 
 #define BYTES_MAX (1 << 30)
 #define COLUMNS_MAX 64
-#define FIRST_BYTES 65536
 
 /* The position of the reader. */
 struct cursor {
 	char *next;		/* the next line */
-	int line;
+	int row;		/* of this line */
 	char *cells[COLUMNS_MAX];
 	int n;			/* cells of this line */
 };
@@ -31,9 +28,7 @@ static int cannot_read(const char *path, struct err *err)
 	return err_set(err, EX_NOINPUT, "cannot read '%s': %s", path, strerror(errno));
 }
 
-static int set_line_error(const char *path, int line, struct err *err, const char *format, ...)
-	__attribute__((format(printf, 4, 5)));
-static int set_line_error(const char *path, int line, struct err *err, const char *format, ...)
+int csv_complain(const struct csv *c, int row, struct err *err, const char *format, ...)
 {
 	char text[512];
 	va_list ap;
@@ -41,39 +36,10 @@ static int set_line_error(const char *path, int line, struct err *err, const cha
 	va_start(ap, format);
 	vsnprintf(text, sizeof(text), format, ap);
 	va_end(ap);
-	return err_set(err, EX_DATAERR, "%s:%d: %s", path, line, text);
+	return err_set(err, EX_DATAERR, "%s:%d: %s", c->path, csv_line(row), text);
 }
 
 /* --- the file --- */
-
-/* Reads to the end, or to BYTES_MAX + 1 bytes. The length of a pipe is not known beforehand. */
-static int load_file(struct csv *c, size_t *length, struct err *err)
-{
-	int fd = file_open_input(c->path), why = 0;
-	size_t room = FIRST_BYTES;
-	struct stat st;
-	ssize_t n = 1;
-
-	if (fd < 0)
-		return cannot_read(c->path, err);
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size < BYTES_MAX)
-		room += (size_t)st.st_size;
-	c->data = xmalloc(room + 1);
-	for (*length = 0; n && !why && *length <= BYTES_MAX; *length += n > 0 ? (size_t)n : 0) {
-		if (*length == room) {
-			room *= 2;
-			c->data = xreallocarray(c->data, room + 1, 1);
-		}
-		n = read(fd, c->data + *length, room - *length);
-		why = n < 0 && errno != EINTR ? errno : 0;
-	}
-	c->data[*length] = '\0';
-	close(fd);
-	errno = why;
-	if (why)
-		return cannot_read(c->path, err);
-	return *length > BYTES_MAX ? set_line_error(c->path, 1, err, "larger than 1 GiB") : 0;
-}
 
 static int count_newlines(const char *data)
 {
@@ -86,27 +52,56 @@ static int count_newlines(const char *data)
 	return n;
 }
 
+static int load_file(struct csv *c, struct err *err)
+{
+	FILE *f = file_open_input_stream(c->path);
+	char bytes[65536];
+	size_t n = 1;
+	int why;
+
+	if (!f)
+		return cannot_read(c->path, err);
+	while (n > 0 && c->data.length <= BYTES_MAX) {
+		n = fread(bytes, 1, sizeof(bytes), f);
+		text_add_bytes(&c->data, bytes, n);
+	}
+	why = ferror(f) ? errno : 0;
+	fclose(f);
+	errno = why;
+	if (why)
+		return cannot_read(c->path, err);
+	if (c->data.length > BYTES_MAX)
+		return csv_complain(c, CSV_HEADING, err, "larger than 1 GiB");
+	if (c->data.length == 0)
+		return csv_complain(c, CSV_HEADING, err,
+				    "an empty file; it should begin with a heading");
+	if (strlen(c->data.data) != c->data.length)
+		return csv_complain(c, CSV_HEADING + count_newlines(c->data.data), err,
+				    "a zero byte: this is not text");
+	return 0;
+}
+
 /* --- a line --- */
 
 /* Cuts the next line at its commas. */
-static int next_line(const char *path, struct cursor *at, struct err *err)
+static int next_line(const struct csv *c, struct cursor *at, struct err *err)
 {
 	char *line = at->next, *end = line + strcspn(line, "\n"), *cell;
 
-	at->line++;
+	at->row++;
 	at->n = 0;
 	at->next = *end ? end + 1 : end;
 	*end = '\0';
 	if (end > line && end[-1] == '\r')
 		end[-1] = '\0';
 	if (!*line)
-		return set_line_error(path, at->line, err, "a blank line");
+		return csv_complain(c, at->row, err, "a blank line");
 	if (strchr(line, '"'))
-		return set_line_error(path, at->line, err, "quotes are not understood");
+		return csv_complain(c, at->row, err, "quotes are not understood");
 	while ((cell = strsep(&line, ","))) {
 		if (at->n == COLUMNS_MAX)
-			return set_line_error(path, at->line, err, "more than %d columns",
-					      COLUMNS_MAX);
+			return csv_complain(c, at->row, err, "more than %d columns",
+					    COLUMNS_MAX);
 		at->cells[at->n++] = cell;
 	}
 	return 0;
@@ -136,149 +131,118 @@ static bool is_name(const char *cell, const char *names)
 static int find_columns(const struct csv *c, const struct cursor *at, int *where, struct err *err)
 {
 	for (int k = 0; k < c->n_columns; k++) {
+		const char *names = c->columns[k].names;
+
 		where[k] = -1;
 		for (int i = 0; i < at->n; i++) {
-			if (!is_name(at->cells[i], c->columns[k]))
+			if (!is_name(at->cells[i], names))
 				continue;
 			if (where[k] >= 0)
-				return set_line_error(c->path, 1, err, "two columns '%.*s'",
-						      first_name(c->columns[k]), c->columns[k]);
+				return csv_complain(c, CSV_HEADING, err, "two columns '%.*s'",
+						      first_name(names), names);
 			where[k] = i;
 		}
 		if (where[k] < 0)
-			return set_line_error(c->path, 1, err, "no column '%.*s' in the heading",
-					      first_name(c->columns[k]), c->columns[k]);
+			return csv_complain(c, CSV_HEADING, err, "no column '%.*s' in the heading",
+					      first_name(names), names);
 	}
 	return 0;
 }
 
 static int read_rows(struct csv *c, struct cursor *at, const int *where, struct err *err)
 {
+	size_t n = ((size_t)count_newlines(at->next) + 1) * (size_t)c->n_columns;
 	int width = at->n;
 
-	c->cells = xcalloc(((size_t)count_newlines(at->next) + 1) * (size_t)c->n_columns,
-			   sizeof(*c->cells));
+	c->cells = xcalloc(n, sizeof(*c->cells));
 	while (at->next[strspn(at->next, "\r\n")]) {
-		if (next_line(c->path, at, err))
+		if (next_line(c, at, err))
 			return -1;
 		if (at->n != width)
-			return set_line_error(c->path, at->line, err,
+			return csv_complain(c, at->row, err,
 					      "%d cell%s below a heading of %d",
 					      at->n, at->n == 1 ? "" : "s", width);
 		for (int k = 0; k < c->n_columns; k++)
-			c->cells[c->n_rows * c->n_columns + k] = at->cells[where[k]];
+			c->cells[c->n_rows * c->n_columns + k].text = at->cells[where[k]];
 		c->n_rows++;
 	}
 	if (c->n_rows == 0)
-		return set_line_error(c->path, 1, err, "no rows below the heading");
+		return csv_complain(c, CSV_HEADING, err, "no rows below the heading");
 	return 0;
 }
 
-int csv_read(struct csv *c, const char *path, const char *const *columns, int n_columns,
-	     struct err *err)
+/* --- cells --- */
+
+int csv_check(const struct csv *c, int row, int column, double low, double high, struct err *err)
 {
-	struct cursor at = { .line = 0 };
-	size_t length = 0;
-	int rc;
+	double value = csv_value(c, row, column);
 
-	*c = (struct csv){ .path = xstrdup(path), .columns = columns, .n_columns = n_columns };
-	rc = load_file(c, &length, err);
-	if (rc == 0 && length == 0)
-		rc = set_line_error(path, 1, err, "an empty file; it should begin with a heading");
-	if (rc == 0 && strlen(c->data) != length)
-		rc = set_line_error(path, 1 + count_newlines(c->data), err,
-				    "a zero byte: this is not text");
-	if (rc == 0) {
-		int where[COLUMNS_MAX] = { 0 };
-
-		at.next = c->data + (strncmp(c->data, "\xef\xbb\xbf", 3) == 0 ? 3 : 0);
-		rc = next_line(path, &at, err) || find_columns(c, &at, where, err) ||
-		     read_rows(c, &at, where, err) ? -1 : 0;
-	}
-	if (rc)
-		csv_release(c);
-	return rc;
+	if (value >= low && value <= high)
+		return 0;
+	return csv_complain(c, row, err, "%s '%.60s' is not from %.15g to %.15g",
+			    c->columns[column].names, csv_text(c, row, column), low, high);
 }
 
-int csv_rows(const char *path, const char *const *columns, int n_columns, csv_row *row,
-	     void *data, struct err *err)
+/* Sets the value of a cell that is a number. */
+static int check_cell(struct csv *c, int row, int column, struct err *err)
 {
-	struct csv c;
-	int rc = csv_read(&c, path, columns, n_columns, err);
+	const struct csv_column *is = &c->columns[column];
+	struct csv_cell *cell = &c->cells[row * c->n_columns + column];
+	bool whole = is->kind == CSV_WHOLE;
+	int64_t n = 0;
 
+	if (is->kind == CSV_TEXT)
+		return 0;
+	if (whole ? number_parse_int(cell->text, &n) : number_parse(cell->text, &cell->value))
+		return csv_complain(c, row, err, "%s '%.60s' is not a %snumber", is->names,
+				    cell->text, whole ? "whole " : "");
+	if (whole)
+		cell->value = (double)n;
+	return csv_check(c, row, column, is->low, is->high, err);
+}
+
+int csv_read(struct csv *c, const char *path, const struct csv_column *columns, int n_columns,
+	     struct err *err)
+{
+	struct cursor at = { .row = CSV_HEADING - 1 };
+	int where[COLUMNS_MAX] = { 0 }, rc;
+
+	*c = (struct csv){ .path = xstrdup(path), .columns = columns, .n_columns = n_columns,
+			   .data = TEXT_INIT };
+	rc = load_file(c, err);
+	at.next = c->data.data + (strncmp(c->data.data, "\xef\xbb\xbf", 3) == 0 ? 3 : 0);
+	if (rc == 0)
+		rc = next_line(c, &at, err) || find_columns(c, &at, where, err) ||
+		     read_rows(c, &at, where, err) ? -1 : 0;
+	for (int i = 0; rc == 0 && i < c->n_rows * n_columns; i++)
+		rc = check_cell(c, i / n_columns, i % n_columns, err);
 	if (rc)
-		return -1;
-	for (int i = 0; i < c.n_rows && rc == 0; i++)
-		rc = row(&c, i, data, err);
-	csv_release(&c);
+		csv_release(c);
 	return rc;
 }
 
 void csv_release(struct csv *c)
 {
 	free(c->path);
-	free(c->data);
+	text_release(&c->data);
 	free(c->cells);
-	*c = (struct csv){ 0 };
+	*c = (struct csv){ .data = TEXT_INIT };
 }
 
-/* --- cells --- */
+/* --- directories --- */
 
-const char *csv_cell(const struct csv *c, int row, int column)
+int directory_names(struct strings *names, const char *directory, name_order *order,
+		    struct err *err)
 {
-	return c->cells[row * c->n_columns + column];
-}
+	struct dirent **entries;
+	int n = scandir(directory, &entries, NULL, order);
 
-int csv_line(int row)
-{
-	return row + 2;
-}
-
-int csv_complain(const struct csv *c, int row, struct err *err, const char *format, ...)
-{
-	char text[512];
-	va_list ap;
-
-	va_start(ap, format);
-	vsnprintf(text, sizeof(text), format, ap);
-	va_end(ap);
-	return set_line_error(c->path, csv_line(row), err, "%s", text);
-}
-
-static int check_range(const struct csv *c, int row, int column, struct csv_range range,
-		       double value, struct err *err)
-{
-	if (value >= range.low && value <= range.high)
-		return 0;
-	return csv_complain(c, row, err, "%s '%.60s' is not from %.15g to %.15g",
-			    c->columns[column], csv_cell(c, row, column), range.low, range.high);
-}
-
-int csv_number(const struct csv *c, int row, int column, struct csv_range range, double *value,
-	       struct err *err)
-{
-	if (number_parse(csv_cell(c, row, column), value))
-		return csv_complain(c, row, err, "%s '%.60s' is not a number", c->columns[column],
-				    csv_cell(c, row, column));
-	return check_range(c, row, column, range, *value, err);
-}
-
-int csv_whole(const struct csv *c, int row, int column, struct csv_range range, int64_t *value,
-	      struct err *err)
-{
-	if (number_parse_int(csv_cell(c, row, column), value))
-		return csv_complain(c, row, err, "%s '%.60s' is not a whole number",
-				    c->columns[column], csv_cell(c, row, column));
-	return check_range(c, row, column, range, (double)*value, err);
-}
-
-char *csv_base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	char *name = xstrdup(slash ? slash + 1 : path);
-	size_t n = strlen(name);
-
-	if (n > 4 && strcmp(name + n - 4, ".csv") == 0)
-		name[n - 4] = '\0';
-	return name;
+	if (n < 0)
+		return cannot_read(directory, err);
+	for (int i = 0; i < n; i++) {
+		strings_add(names, entries[i]->d_name);
+		free(entries[i]);
+	}
+	free(entries);
+	return 0;
 }

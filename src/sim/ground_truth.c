@@ -196,19 +196,19 @@ static double between(double x0, double x1, double y0, double y1, double x)
 
 static bool interpolate(const struct placement_times *p, double m, struct times *times)
 {
-	const double *x = p->local_batch_size;
-	int i = 1;
+	const struct measured_row *low = p->rows, *high = &p->rows[p->n - 1];
 
-	if (m < x[0] || m > x[p->n - 1])
+	if (m < low->local_batch_size || m > high->local_batch_size)
 		return false;
-	if (p->n == 1) {
-		*times = p->times[0];
+	*times = low->times;
+	if (p->n == 1)
 		return true;
-	}
-	while (i < p->n - 1 && x[i] < m)
-		i++;
-	times->step_s = between(x[i - 1], x[i], p->times[i - 1].step_s, p->times[i].step_s, m);
-	times->sync_s = between(x[i - 1], x[i], p->times[i - 1].sync_s, p->times[i].sync_s, m);
+	for (high = low + 1; high < &p->rows[p->n - 1] && high->local_batch_size < m; high++)
+		low = high;
+	times->step_s = between(low->local_batch_size, high->local_batch_size,
+				low->times.step_s, high->times.step_s, m);
+	times->sync_s = between(low->local_batch_size, high->local_batch_size,
+				low->times.sync_s, high->times.sync_s, m);
 	return true;
 }
 
@@ -225,7 +225,7 @@ static int look_up(const struct place_class *c, int64_t m, struct times *times, 
 		       "with %d GPU%s%s%s: '%s/%s'",
 		       c->application->name, (long long)m, c->nodes, c->nodes == 1 ? "" : "s",
 		       c->replicas, c->replicas == 1 ? "" : "s", c->exact ? ", placement " : "",
-		       c->exact ? c->exact->digits : "", c->application->directory,
+		       c->exact ? c->exact->rows->digits : "", c->application->directory,
 		       c->exact ? "placements.csv" : "*.csv");
 }
 
@@ -341,8 +341,10 @@ struct gradients truth_gradients(const struct application *a, double batch_size,
 	struct sides s = sides_of(a, batch_size);
 
 	return (struct gradients){
-		.sqr = weigh(&s, s.low->grad_sqr[epoch], s.high->grad_sqr[epoch]),
-		.var = weigh(&s, s.low->grad_var[epoch], s.high->grad_var[epoch]),
+		.sqr = weigh(&s, s.low->epochs[epoch].gradients.sqr,
+			     s.high->epochs[epoch].gradients.sqr),
+		.var = weigh(&s, s.low->epochs[epoch].gradients.var,
+			     s.high->epochs[epoch].gradients.var),
 	};
 }
 
@@ -350,7 +352,7 @@ double truth_iterations(const struct application *a, double batch_size, int epoc
 {
 	struct sides s = sides_of(a, batch_size);
 
-	return weigh(&s, s.low->iteration[epoch], s.high->iteration[epoch]);
+	return weigh(&s, s.low->epochs[epoch].iteration, s.high->epochs[epoch].iteration);
 }
 
 double gradients_gain(struct gradients g, double scale)

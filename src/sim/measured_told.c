@@ -30,7 +30,8 @@ double job_speed_on(const struct sim_job *job, int kind)
 	const struct placement_times *one =
 		application_placement(application_on(job->spec->application, kind), "1");
 
-	return one ? one->local_batch_size[one->n - 1] / one->times[one->n - 1].step_s : 1;
+	return one ? one->rows[one->n - 1].local_batch_size / one->rows[one->n - 1].times.step_s
+		   : 1;
 }
 
 /* The kind whose times are used to predict the job on a kind: the kind on which most numbers of

@@ -13,98 +13,99 @@
 
 static const char *const distance_names[DISTANCES] = { "machine", "rack", "network" };
 
-static struct rack_application *add_application(struct sim_racks *t, const struct csv *c, int row,
-						struct err *err)
+static struct rack_application *application_of(const struct sim_racks *t, const char *name)
 {
-	const char *name = csv_cell(c, row, 0);
-
 	for (int i = 0; i < t->count; i++)
-		if (strcmp(t->applications[i].name, name) == 0) {
-			csv_complain(c, row, err, "a second row for '%.60s'", name);
-			return NULL;
-		}
-	t->applications = xreallocarray(t->applications, (size_t)t->count + 1,
-					sizeof(*t->applications));
-	t->applications[t->count] = (struct rack_application){ .name = xstrdup(name) };
-	return &t->applications[t->count++];
+		if (strcmp(t->applications[i].name, name) == 0)
+			return &t->applications[i];
+	return NULL;
 }
 
-static int read_tiers(const struct csv *c, int row, void *racks, struct err *err)
+static int take_tiers(const struct csv *c, int row, struct rack_application *a, struct err *err)
 {
-	struct sim_racks *t = racks;
-	struct rack_application *a = add_application(t, c, row, err);
-
-	for (int k = 0; a && k < DISTANCES; k++) {
-		if (csv_number(c, row, 1 + k, (struct csv_range){ 1e-6, 1 }, &a->part[k], err))
-			return -1;
+	for (int k = 0; k < DISTANCES; k++) {
+		a->part[k] = csv_value(c, row, 1 + k);
 		if (k && a->part[k] > a->part[k - 1])
 			return csv_complain(c, row, err, "%s is above %s", distance_names[k],
 					    distance_names[k - 1]);
 	}
-	return a ? 0 : -1;
-}
-
-int sim_racks_read(struct sim_racks *t, const char *path, struct err *err)
-{
-	static const char *const columns[] = {
-		"application|model", "machine", "rack", "network",
-	};
-
-	return csv_rows(path, columns, 4, read_tiers, t, err);
-}
-
-static int read_link(const struct csv *c, int row, void *racks, struct err *err)
-{
-	struct sim_racks *t = racks;
-	struct rack_link link;
-	int k = 0;
-
-	while (k < DISTANCES && strcmp(distance_names[k], csv_cell(c, row, 0)) != 0)
-		k++;
-	if (k == DISTANCES)
-		return csv_complain(c, row, err, "no tier '%.32s': machine, rack or network",
-				    csv_cell(c, row, 0));
-	if (csv_number(c, row, 1, (struct csv_range){ 1e-6, 1e9 }, &link.bytes_per_s, err) ||
-	    csv_number(c, row, 2, (struct csv_range){ 0, 1e3 }, &link.latency_s, err) ||
-	    csv_number(c, row, 3, (struct csv_range){ 1, 1e6 }, &link.congestion, err))
-		return -1;
-	if (t->links[k].bytes_per_s > 0)
-		return csv_complain(c, row, err, "a second row for '%s'", distance_names[k]);
-	link.bytes_per_s *= BYTES_PER_GB;
-	t->links[k] = link;
 	return 0;
 }
 
-static int read_model(const struct csv *c, int row, void *racks, struct err *err)
+/* Reads the applications, of tiers.csv or of models.csv. */
+int sim_racks_read(struct sim_racks *t, const char *path, struct err *err)
 {
-	struct rack_application *a = add_application(racks, c, row, err);
+	static const struct csv_column tiers[] = {
+		{ "application|model", CSV_TEXT, 0, 0 }, { "machine", CSV_NUMBER, 1e-6, 1 },
+		{ "rack", CSV_NUMBER, 1e-6, 1 }, { "network", CSV_NUMBER, 1e-6, 1 },
+	};
+	static const struct csv_column models[] = {
+		{ "application|model", CSV_TEXT, 0, 0 }, { "compute_s", CSV_NUMBER, 1e-9, 1e6 },
+		{ "gradient_bytes", CSV_NUMBER, 0, 1e15 }, { "messages", CSV_NUMBER, 0, 1e9 },
+	};
+	struct csv c;
+	int rc = csv_read(&c, path, t->by_links ? models : tiers, 4, err);
 
-	if (!a ||
-	    csv_number(c, row, 1, (struct csv_range){ 1e-9, 1e6 }, &a->compute_s, err) ||
-	    csv_number(c, row, 2, (struct csv_range){ 0, 1e15 }, &a->gradient_bytes, err) ||
-	    csv_number(c, row, 3, (struct csv_range){ 0, 1e9 }, &a->messages, err))
-		return -1;
+	t->applications = xcalloc((size_t)c.n_rows, sizeof(*t->applications));
+	for (int row = 0; rc == 0 && row < c.n_rows; row++) {
+		const char *name = csv_text(&c, row, 0);
+		struct rack_application *a = &t->applications[t->count];
+
+		if (application_of(t, name)) {
+			rc = csv_complain(&c, row, err, "a second row for '%.60s'", name);
+			break;
+		}
+		t->count++;
+		a->name = xstrdup(name);
+		if (t->by_links) {
+			a->compute_s = csv_value(&c, row, 1);
+			a->gradient_bytes = csv_value(&c, row, 2);
+			a->messages = csv_value(&c, row, 3);
+		} else {
+			rc = take_tiers(&c, row, a, err);
+		}
+	}
+	csv_release(&c);
+	return rc;
+}
+
+static int take_link(const struct csv *c, int row, struct sim_racks *t, struct err *err)
+{
+	int k = 0;
+
+	while (k < DISTANCES && strcmp(distance_names[k], csv_text(c, row, 0)) != 0)
+		k++;
+	if (k == DISTANCES)
+		return csv_complain(c, row, err, "no tier '%.32s': machine, rack or network",
+				    csv_text(c, row, 0));
+	if (t->links[k].bytes_per_s > 0)
+		return csv_complain(c, row, err, "a second row for '%s'", distance_names[k]);
+	t->links[k] = (struct rack_link){
+		.bytes_per_s = csv_value(c, row, 1) * BYTES_PER_GB,
+		.latency_s = csv_value(c, row, 2), .congestion = csv_value(c, row, 3),
+	};
 	return 0;
 }
 
 int sim_racks_read_links(struct sim_racks *t, const char *links, const char *models,
 			 struct err *err)
 {
-	static const char *const link_columns[] = {
-		"tier", "bandwidth_GB_s", "latency_s", "congestion",
+	static const struct csv_column columns[] = {
+		{ "tier", CSV_TEXT, 0, 0 }, { "bandwidth_GB_s", CSV_NUMBER, 1e-6, 1e9 },
+		{ "latency_s", CSV_NUMBER, 0, 1e3 }, { "congestion", CSV_NUMBER, 1, 1e6 },
 	};
-	static const char *const model_columns[] = {
-		"application|model", "compute_s", "gradient_bytes", "messages",
-	};
+	struct csv c;
+	int rc = csv_read(&c, links, columns, 4, err);
 
-	t->by_links = true;
-	if (csv_rows(links, link_columns, 4, read_link, t, err))
-		return -1;
-	for (int k = 0; k < DISTANCES; k++)
+	for (int row = 0; rc == 0 && row < c.n_rows; row++)
+		rc = take_link(&c, row, t, err);
+	csv_release(&c);
+	for (int k = 0; rc == 0 && k < DISTANCES; k++)
 		if (t->links[k].bytes_per_s <= 0)
-			return err_set(err, EX_DATAERR, "%s: no row for '%s'", links,
-				       distance_names[k]);
-	return csv_rows(models, model_columns, 4, read_model, t, err);
+			rc = err_set(err, EX_DATAERR, "%s: no row for '%s'", links,
+				     distance_names[k]);
+	t->by_links = true;
+	return rc ? -1 : sim_racks_read(t, models, err);
 }
 
 void sim_racks_release(struct sim_racks *t)
@@ -169,27 +170,21 @@ double sim_racks_part(const struct sim_racks *t, const struct rack_application *
 
 enum { GPUS = 2, ITERATIONS, ITERATION_S, APPLICATION, N_COLUMNS };
 
-static int read_job(const struct csv *c, int row, struct sim_workload *w, const void *data,
+static int take_job(const struct csv *c, int row, struct sim_workload *w, const void *data,
 		    struct err *err)
 {
 	const struct sim_racks *t = data;
 	struct rack_workload_job *job = (struct rack_workload_job *)w->own + row;
 	int n = racks_machines(&t->cluster) * t->cluster.gpus_per_machine;
-	double iterations, iteration_s;
-	int64_t gpus;
 
-	if (csv_whole(c, row, GPUS, (struct csv_range){ 1, n }, &gpus, err) ||
-	    csv_number(c, row, ITERATIONS, (struct csv_range){ 1, 1e15 }, &iterations, err) ||
-	    csv_number(c, row, ITERATION_S, (struct csv_range){ 1e-9, 1e6 }, &iteration_s, err))
+	if (csv_check(c, row, GPUS, 1, n, err))
 		return -1;
-	for (int i = 0; i < t->count && !job->application; i++)
-		if (strcmp(t->applications[i].name, csv_cell(c, row, APPLICATION)) == 0)
-			job->application = &t->applications[i];
+	job->application = application_of(t, csv_text(c, row, APPLICATION));
 	if (!job->application)
 		return csv_complain(c, row, err, "no tiers of the application '%.60s'",
-				    csv_cell(c, row, APPLICATION));
-	job->gpus = w->jobs[row].replicas = (int)gpus;
-	job->work_s = iterations * iteration_s / job->gpus;
+				    csv_text(c, row, APPLICATION));
+	job->gpus = w->jobs[row].replicas = (int)csv_value(c, row, GPUS);
+	job->work_s = csv_value(c, row, ITERATIONS) * csv_value(c, row, ITERATION_S) / job->gpus;
 	w->jobs[row].application_name = job->application->name;
 	return 0;
 }
@@ -197,12 +192,14 @@ static int read_job(const struct csv *c, int row, struct sim_workload *w, const 
 int sim_racks_workload(const struct sim_racks *t, const char *path, struct sim_workload *w,
 		       struct err *err)
 {
-	static const char *const columns[N_COLUMNS] = {
-		"name", "submitted_s", "gpus", "iterations", "time_per_iteration_s",
-		"application|model",
+	static const struct csv_column columns[N_COLUMNS] = {
+		{ "name", CSV_TEXT, 0, 0 }, { "submitted_s", CSV_NUMBER, 0, WORKLOAD_TIME_MAX },
+		{ "gpus", CSV_WHOLE, -HUGE_VAL, HUGE_VAL }, { "iterations", CSV_NUMBER, 1, 1e15 },
+		{ "time_per_iteration_s", CSV_NUMBER, 1e-9, 1e6 },
+		{ "application|model", CSV_TEXT, 0, 0 },
 	};
 	static const struct workload_form form = {
-		columns, N_COLUMNS, read_job, sizeof(struct rack_workload_job),
+		columns, N_COLUMNS, take_job, sizeof(struct rack_workload_job),
 	};
 
 	return workload_read(w, path, &form, t, err);

@@ -1,6 +1,4 @@
 /* sim_plans.c - the world of execution plans, and the files from which it is read. */
-#include <dirent.h>
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,24 +25,23 @@ const struct plan_row *plan_row_find(const struct plan_application *a, const cha
 	return NULL;
 }
 
-static int read_row(const struct csv *c, int i, void *application, struct err *err)
+/* Adds a row, unless it did not run. */
+static int add_row(struct plan_application *a, const struct csv *c, int i, struct err *err)
 {
-	struct plan_application *a = application;
+	const char *digits = csv_text(c, i, 1);
 	struct plan_row *row;
-	const char *digits = csv_cell(c, i, 1);
-	double seconds;
 
 	if (!*digits || strlen(digits) > PLAN_DIGITS || strspn(digits, "123456789") !=
 							   strlen(digits))
 		return csv_complain(c, i, err, "placement '%.60s' is not digits from 1 to 9",
 				    digits);
-	if (csv_number(c, i, 2, (struct csv_range){ 0, 1e9 }, &seconds, err))
-		return -1;
-	if (seconds <= 0)
+	if (csv_value(c, i, 2) <= 0)
 		return 0;
 	a->rows = xgrow(a->rows, a->n_rows, sizeof(*a->rows));
 	row = &a->rows[a->n_rows++];
-	*row = (struct plan_row){ .plan = xstrdup(csv_cell(c, i, 0)), .iteration_s = seconds };
+	*row = (struct plan_row){
+		.plan = xstrdup(csv_text(c, i, 0)), .iteration_s = csv_value(c, i, 2),
+	};
 	placement_canonical(digits, row->digits);
 	for (; *digits; digits++)
 		row->gpus += *digits - '0';
@@ -62,22 +59,22 @@ static int by_time(const void *a, const void *b)
 	return strcmp(x->plan, y->plan);
 }
 
-static int read_application(struct sim_plans *p, const char *directory, const char *name,
+static int read_application(struct sim_plans *p, const char *path, const char *name,
 			    struct err *err)
 {
-	static const char *const columns[] = { "exec_plan", "placement", "iter_time" };
-	char *path = xasprintf("%s/%s/placements.csv", directory, name);
-	struct plan_application *a = &p->items[p->count];
-	int size = p->gpus_per_node, rc = 0;
+	static const struct csv_column columns[] = {
+		{ "exec_plan", CSV_TEXT, 0, 0 }, { "placement", CSV_TEXT, 0, 0 },
+		{ "iter_time", CSV_NUMBER, 0, 1e9 },
+	};
+	struct plan_application *a = &p->items[p->count++];
+	int size = p->gpus_per_node;
+	struct csv c;
+	int rc = csv_read(&c, path, columns, 3, err);
 
-	if (access(path, F_OK)) {
-		free(path);
-		return 0;
-	}
 	*a = (struct plan_application){ .name = xstrdup(name) };
-	p->count++;
-	rc = csv_rows(path, columns, 3, read_row, a, err);
-	free(path);
+	for (int i = 0; rc == 0 && i < c.n_rows; i++)
+		rc = add_row(a, &c, i, err);
+	csv_release(&c);
 	if (a->n_rows)
 		qsort(a->rows, (size_t)a->n_rows, sizeof(*a->rows), by_time);
 	/* The fastest row for each number of GPUs that place_jobs() can always place. */
@@ -99,21 +96,22 @@ static int read_application(struct sim_plans *p, const char *directory, const ch
 int sim_plans_read(struct sim_plans *p, const char *directory, int gpus_per_node, int n_gpus,
 		   struct err *err)
 {
-	struct dirent **names;
-	int n = scandir(directory, &names, NULL, alphasort), rc = 0;
+	struct strings names = { 0 };
+	int rc = directory_names(&names, directory, alphasort, err);
 
 	*p = (struct sim_plans){ .gpus_per_node = gpus_per_node, .n_gpus = n_gpus };
-	if (n < 0)
-		return err_set(err, EX_NOINPUT, "cannot read '%s': %s", directory, strerror(errno));
-	p->items = xcalloc((size_t)n, sizeof(*p->items));
-	for (int i = 0; i < n; i++) {
-		if (rc == 0 && names[i]->d_name[0] != '.')
-			rc = read_application(p, directory, names[i]->d_name, err);
-		free(names[i]);
+	p->items = xcalloc(names.count, sizeof(*p->items));
+	for (size_t i = 0; i < names.count && rc == 0; i++) {
+		const char *name = names.items[i];
+		char *path = xasprintf("%s/%s/placements.csv", directory, name);
+
+		if (*name != '.' && access(path, F_OK) == 0)
+			rc = read_application(p, path, name, err);
+		free(path);
 	}
-	free(names);
 	if (rc == 0 && p->count == 0)
 		rc = err_set(err, EX_NOINPUT, "no application in '%s'", directory);
+	strings_release(&names);
 	if (rc)
 		sim_plans_release(p);
 	return rc;
@@ -150,7 +148,7 @@ static int set_terms(const struct csv *c, int row, const struct sim_plans *p, st
 {
 	const struct plan_application *a = job->application;
 
-	job->owner_s = row_s(a, csv_cell(c, row, PLAN), gpus);
+	job->owner_s = row_s(a, csv_text(c, row, PLAN), gpus);
 	for (int r = gpus; r > 0 && !isfinite(job->reference_s); r--)
 		job->reference_s = row_s(a, NULL, r);
 	if (!isfinite(job->reference_s))
@@ -158,7 +156,7 @@ static int set_terms(const struct csv *c, int row, const struct sim_plans *p, st
 	if (job->guaranteed && !isfinite(job->owner_s))
 		return csv_complain(c, row, err,
 				    "a guarantee for %d GPUs with plan '%.32s', without "
-				    "measurement", gpus, csv_cell(c, row, PLAN));
+				    "measurement", gpus, csv_text(c, row, PLAN));
 	/* The least number of GPUs that can be given, and that keeps a guarantee. */
 	for (int r = 1; r <= p->n_gpus && !job->min_gpus; r++)
 		if (a->best[r] &&
@@ -169,29 +167,26 @@ static int set_terms(const struct csv *c, int row, const struct sim_plans *p, st
 	return 0;
 }
 
-static int read_job(const struct csv *c, int row, struct sim_workload *w, const void *data,
+static int take_job(const struct csv *c, int row, struct sim_workload *w, const void *data,
 		    struct err *err)
 {
 	const struct sim_plans *p = data;
 	struct plan_job *job = (struct plan_job *)w->own + row;
-	int64_t gpus, cpus, steps, sla;
+	double gpus = csv_value(c, row, GPUS);
 
-	if (csv_whole(c, row, GPUS, (struct csv_range){ 1, p->n_gpus }, &gpus, err) ||
-	    csv_whole(c, row, CPUS, (struct csv_range){ 0, 1e6 }, &cpus, err) ||
-	    csv_whole(c, row, STEPS, (struct csv_range){ 0, 1e12 }, &steps, err) ||
-	    csv_whole(c, row, SLA, (struct csv_range){ 0, 1 }, &sla, err))
+	if (csv_check(c, row, GPUS, 1, p->n_gpus, err))
 		return -1;
 	*job = (struct plan_job){
-		.iterations = (double)steps + 1,
-		.cores = fmin((double)cpus / (double)gpus, PLAN_CORES_PER_GPU),
-		.guaranteed = sla, .reference_s = HUGE_VAL,
+		.iterations = csv_value(c, row, STEPS) + 1,
+		.cores = fmin(csv_value(c, row, CPUS) / gpus, PLAN_CORES_PER_GPU),
+		.guaranteed = csv_value(c, row, SLA) > 0, .reference_s = HUGE_VAL,
 	};
 	for (int i = 0; i < p->count && !job->application; i++)
-		if (strcmp(p->items[i].name, csv_cell(c, row, APPLICATION)) == 0)
+		if (strcmp(p->items[i].name, csv_text(c, row, APPLICATION)) == 0)
 			job->application = &p->items[i];
 	if (!job->application || !job->application->least_gpus)
 		return csv_complain(c, row, err, "no measurements of the application '%.60s' here",
-				    csv_cell(c, row, APPLICATION));
+				    csv_text(c, row, APPLICATION));
 	w->jobs[row].application_name = job->application->name;
 	w->jobs[row].replicas = (int)gpus;
 	return set_terms(c, row, p, job, (int)gpus, err);
@@ -200,12 +195,16 @@ static int read_job(const struct csv *c, int row, struct sim_workload *w, const 
 int sim_plans_workload(const struct sim_plans *p, const char *path, struct sim_workload *w,
 		       struct err *err)
 {
-	static const char *const columns[N_COLUMNS] = {
-		"name", "submission_time", "application", "num_gpus", "num_cpus", "exec_plan",
-		"steps", "is_sla",
+	static const struct csv_column columns[N_COLUMNS] = {
+		{ "name", CSV_TEXT, 0, 0 },
+		{ "submission_time", CSV_NUMBER, 0, WORKLOAD_TIME_MAX },
+		{ "application", CSV_TEXT, 0, 0 },
+		{ "num_gpus", CSV_WHOLE, -HUGE_VAL, HUGE_VAL }, { "num_cpus", CSV_WHOLE, 0, 1e6 },
+		{ "exec_plan", CSV_TEXT, 0, 0 }, { "steps", CSV_WHOLE, 0, 1e12 },
+		{ "is_sla", CSV_WHOLE, 0, 1 },
 	};
 	static const struct workload_form form = {
-		columns, N_COLUMNS, read_job, sizeof(struct plan_job),
+		columns, N_COLUMNS, take_job, sizeof(struct plan_job),
 	};
 
 	return workload_read(w, path, &form, p, err);

@@ -1,7 +1,5 @@
 /* sim_profiles.c - reads directories of applications, with the trainings and the tables of
  * restarts and slowdowns, and workloads of their jobs. */
-#include <dirent.h>
-#include <errno.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -16,40 +14,36 @@
 
 /* --- trainings: validation-B.csv for each batch size B --- */
 
-static int read_epoch(const struct csv *c, int row, struct validation *v, struct err *err)
-{
-	static const struct csv_range updates = { 0, 1e15 }, squares = { 0, 1e300 };
-
-	if (csv_number(c, row, 0, updates, &v->progress[row], err) ||
-	    csv_number(c, row, 1, updates, &v->iteration[row], err) ||
-	    csv_number(c, row, 2, squares, &v->grad_sqr[row], err) ||
-	    csv_number(c, row, 3, squares, &v->grad_var[row], err))
-		return -1;
-	if (!(v->grad_sqr[row] + v->grad_var[row] > 0))
-		return csv_complain(c, row, err, "grad_sqr and grad_var are both 0");
-	if (row > 0 && v->progress[row] < v->progress[row - 1])
-		return csv_complain(c, row, err, "progress falls from one epoch to the next");
-	return 0;
-}
-
 static int read_validation(struct application *a, const char *path, int64_t batch_size,
 			   struct err *err)
 {
-	static const char *const columns[] = { "progress", "iteration", "grad_sqr", "grad_var" };
+	static const struct csv_column columns[] = {
+		{ "progress", CSV_NUMBER, 0, 1e15 }, { "iteration", CSV_NUMBER, 0, 1e15 },
+		{ "grad_sqr", CSV_NUMBER, 0, 1e300 }, { "grad_var", CSV_NUMBER, 0, 1e300 },
+	};
 	struct validation *v = &a->validations[a->n_validations];
 	struct csv c;
 	int rc = 0;
 
 	if (csv_read(&c, path, columns, 4, err))
 		return -1;
-	*v = (struct validation){ .batch_size = batch_size };
-	v->progress = xcalloc((size_t)c.n_rows * 4, sizeof(*v->progress));
-	v->iteration = v->progress + c.n_rows;
-	v->grad_sqr = v->iteration + c.n_rows;
-	v->grad_var = v->grad_sqr + c.n_rows;
+	*v = (struct validation){
+		.batch_size = batch_size, .epochs = xcalloc((size_t)c.n_rows, sizeof(*v->epochs)),
+	};
 	a->n_validations++;
-	for (int i = 0; i < c.n_rows && rc == 0; i++)
-		rc = read_epoch(&c, i, v, err);
+	for (int row = 0; row < c.n_rows && rc == 0; row++) {
+		struct epoch *e = &v->epochs[row];
+
+		*e = (struct epoch){
+			.progress = csv_value(&c, row, 0), .iteration = csv_value(&c, row, 1),
+			.gradients = { csv_value(&c, row, 2), csv_value(&c, row, 3) },
+		};
+		if (!(e->gradients.sqr + e->gradients.var > 0))
+			rc = csv_complain(&c, row, err, "grad_sqr and grad_var are both 0");
+		else if (row > 0 && e->progress < e[-1].progress)
+			rc = csv_complain(&c, row, err,
+					  "progress falls from one epoch to the next");
+	}
 	if (rc == 0 && a->n_epochs && a->n_epochs != c.n_rows)
 		rc = csv_complain(&c, c.n_rows - 1, err,
 				  "%d epochs, where other validations have %d", c.n_rows,
@@ -78,28 +72,24 @@ static int64_t validation_batch_size(const char *name)
 
 int application_read_validations(struct application *a, const char *directory, struct err *err)
 {
-	struct dirent **names;
+	struct strings names = { 0 };
 	/* By version, so that the batch sizes ascend. */
-	int n = scandir(directory, &names, NULL, versionsort), rc = 0;
+	int rc = directory_names(&names, directory, versionsort, err);
 
-	if (n < 0)
-		return err_set(err, EX_NOINPUT, "cannot read '%s': %s", directory, strerror(errno));
-	for (int i = 0; i < n && rc == 0; i++)
-		if (validation_batch_size(names[i]->d_name) < 0)
+	a->validations = xcalloc(names.count, sizeof(*a->validations));
+	for (size_t i = 0; i < names.count && rc == 0; i++) {
+		int64_t size = validation_batch_size(names.items[i]);
+		char *path = xasprintf("%s/%s", directory, names.items[i]);
+
+		if (size < 0)
 			rc = err_set(err, EX_DATAERR,
-				     "'%s/%s': its name is not 'validation-B.csv' of a batch "
-				     "size B", directory, names[i]->d_name);
-	a->validations = xcalloc((size_t)n, sizeof(*a->validations));
-	for (int i = 0; i < n; i++) {
-		int64_t size = validation_batch_size(names[i]->d_name);
-		char *path = xasprintf("%s/%s", directory, names[i]->d_name);
-
-		if (rc == 0 && size)
+				     "'%s': its name is not 'validation-B.csv' of a batch size B",
+				     path);
+		else if (size)
 			rc = read_validation(a, path, size, err);
 		free(path);
-		free(names[i]);
 	}
-	free(names);
+	strings_release(&names);
 	if (rc == 0 && !a->n_validations)
 		rc = err_set(err, EX_DATAERR, "no 'validation-B.csv' in '%s'", directory);
 	if (rc)
@@ -109,22 +99,27 @@ int application_read_validations(struct application *a, const char *directory, s
 	/* The progress at the end of an epoch is the least of all trainings. */
 	a->progress = xcalloc((size_t)a->n_epochs + 1, sizeof(*a->progress));
 	for (int e = 0; e < a->n_epochs; e++) {
-		a->progress[e + 1] = a->validations[0].progress[e];
+		a->progress[e + 1] = a->validations[0].epochs[e].progress;
 		for (int i = 1; i < a->n_validations; i++)
-			a->progress[e + 1] =
-				fmin(a->progress[e + 1], a->validations[i].progress[e]);
+			a->progress[e + 1] = fmin(a->progress[e + 1],
+						  a->validations[i].epochs[e].progress);
 	}
 	return 0;
 }
 
 /* --- restarts and slowdowns --- */
 
-const struct application *sim_profiles_find(const struct sim_profiles *p, const char *name)
+static struct application *find(const struct sim_profiles *p, const char *name)
 {
 	for (int i = 0; i < p->count; i++)
 		if (strcmp(p->items[i].name, name) == 0)
 			return &p->items[i];
 	return NULL;
+}
+
+const struct application *sim_profiles_find(const struct sim_profiles *p, const char *name)
+{
+	return find(p, name);
 }
 
 /* Restarts and slowdowns of the artifact of Jayaram Subramanya et al., "Sia", SOSP 2023, where
@@ -141,47 +136,31 @@ static const struct entry {
 	{ "ncf", 15, 30, 1.5 },
 };
 
-/* The application that a row of a table names; NULL: the profiles have none. */
-static struct application *named_in(const struct csv *c, int row, const struct sim_profiles *p,
-				    struct err *err)
+int sim_profiles_read_table(struct sim_profiles *p, const char *path, bool restarts,
+			    struct err *err)
 {
-	const char *name = csv_cell(c, row, 0);
-	const struct application *a = sim_profiles_find(p, name);
+	const struct csv_column columns[] = {
+		{ "application", CSV_TEXT, 0, 0 },
+		restarts ? (struct csv_column){ "seconds", CSV_NUMBER, 0, 86400 }
+			 : (struct csv_column){ "factor", CSV_NUMBER, 0.01, 1000 },
+	};
+	struct csv c;
+	int rc = csv_read(&c, path, columns, 2, err);
 
-	if (!a)
-		csv_complain(c, row, err, "the profiles have no application '%.60s'", name);
-	return a ? &p->items[a - p->items] : NULL;
-}
+	for (int row = 0; rc == 0 && row < c.n_rows; row++) {
+		const char *name = csv_text(&c, row, 0);
+		struct application *a = find(p, name);
 
-static int read_restart(const struct csv *c, int row, void *profiles, struct err *err)
-{
-	struct application *a = named_in(c, row, profiles, err);
-
-	if (!a || csv_number(c, row, 1, (struct csv_range){ 0, 86400 }, &a->restart_s, err))
-		return -1;
-	a->told_restart_s = a->restart_s;
-	return 0;
-}
-
-static int read_slowdown(const struct csv *c, int row, void *profiles, struct err *err)
-{
-	struct application *a = named_in(c, row, profiles, err);
-
-	return a ? csv_number(c, row, 1, (struct csv_range){ 0.01, 1000 }, &a->slowdown, err) : -1;
-}
-
-int sim_profiles_read_restarts(struct sim_profiles *p, const char *path, struct err *err)
-{
-	static const char *const columns[] = { "application", "seconds" };
-
-	return csv_rows(path, columns, 2, read_restart, p, err);
-}
-
-int sim_profiles_read_slowdowns(struct sim_profiles *p, const char *path, struct err *err)
-{
-	static const char *const columns[] = { "application", "factor" };
-
-	return csv_rows(path, columns, 2, read_slowdown, p, err);
+		if (!a)
+			rc = csv_complain(&c, row, err,
+					  "the profiles have no application '%.60s'", name);
+		else if (restarts)
+			a->restart_s = a->told_restart_s = csv_value(&c, row, 1);
+		else
+			a->slowdown = csv_value(&c, row, 1);
+	}
+	csv_release(&c);
+	return rc;
 }
 
 /* --- directories --- */
@@ -189,26 +168,22 @@ int sim_profiles_read_slowdowns(struct sim_profiles *p, const char *path, struct
 /* kinds: the ends of the names of files, such as "-t4". */
 static int read_applications(struct sim_profiles *p, char *const *kinds, struct err *err)
 {
-	struct dirent **names;
-	int n = scandir(p->directory, &names, NULL, alphasort), rc = 0;
+	struct strings names = { 0 };
+	int rc = directory_names(&names, p->directory, alphasort, err);
 
-	if (n < 0)
-		return err_set(err, EX_NOINPUT, "cannot read '%s': %s", p->directory,
-			       strerror(errno));
-	p->items = xcalloc((size_t)n, sizeof(*p->items));
-	for (int i = 0; i < n; i++) {
-		const char *name = names[i]->d_name;
+	p->items = xcalloc(names.count, sizeof(*p->items));
+	for (size_t i = 0; i < names.count && rc == 0; i++) {
+		const char *name = names.items[i];
 		char *path = xasprintf("%s/%s/placements%s.csv", p->directory, name, kinds[0]);
 
-		if (rc == 0 && *name != '.' && access(path, F_OK) == 0) {
+		if (*name != '.' && access(path, F_OK) == 0) {
 			rc = application_read(&p->items[p->count], p->directory, name, kinds,
 					      p->n_kinds, err);
 			p->count += rc == 0;
 		}
 		free(path);
-		free(names[i]);
 	}
-	free(names);
+	strings_release(&names);
 	if (rc == 0 && !p->count)
 		rc = err_set(err, EX_NOINPUT,
 			     "no application in '%s': a directory of each, with a "
@@ -219,23 +194,23 @@ static int read_applications(struct sim_profiles *p, char *const *kinds, struct 
 int sim_profiles_read_kinds(struct sim_profiles *p, const char *directory,
 			    const char *const *kinds, int n_kinds, struct err *err)
 {
-	char **suffixes = xcalloc((size_t)n_kinds, sizeof(*suffixes));
+	struct strings suffixes = { 0 };
 	int rc;
 
 	*p = (struct sim_profiles){ .directory = xstrdup(directory), .n_kinds = n_kinds };
 	for (int k = 0; k < n_kinds; k++)
-		suffixes[k] = kinds ? xasprintf("-%s", kinds[k]) : xstrdup("");
-	rc = read_applications(p, suffixes, err);
-	for (size_t k = 0; kinds && k < sizeof(entries) / sizeof(entries[0]); k++)
-		for (struct application *a = p->items; a < p->items + p->count; a++)
-			if (strcmp(a->name, entries[k].name) == 0) {
-				a->restart_s = entries[k].restart_s;
-				a->told_restart_s = entries[k].told_restart_s;
-				a->slowdown = entries[k].slowdown;
-			}
-	for (int k = 0; k < n_kinds; k++)
-		free(suffixes[k]);
-	free(suffixes);
+		strings_addf(&suffixes, "%s%s", kinds ? "-" : "", kinds ? kinds[k] : "");
+	rc = read_applications(p, suffixes.items, err);
+	for (size_t k = 0; kinds && k < sizeof(entries) / sizeof(entries[0]); k++) {
+		struct application *a = find(p, entries[k].name);
+
+		if (!a)
+			continue;
+		a->restart_s = entries[k].restart_s;
+		a->told_restart_s = entries[k].told_restart_s;
+		a->slowdown = entries[k].slowdown;
+	}
+	strings_release(&suffixes);
 	if (rc)
 		sim_profiles_release(p);
 	return rc;
@@ -266,7 +241,7 @@ enum { APPLICATION = 2, REPLICAS, BATCH_SIZE, N_COLUMNS };
 static int no_profiles(const struct csv *c, int row, const struct sim_profiles *profiles,
 		       struct err *err)
 {
-	const char *name = csv_cell(c, row, APPLICATION);
+	const char *name = csv_text(c, row, APPLICATION);
 	char *directory = xasprintf("%s/%s", profiles->directory, name);
 	bool there = *name && !strchr(name, '/') && access(directory, F_OK) == 0;
 
@@ -277,31 +252,26 @@ static int no_profiles(const struct csv *c, int row, const struct sim_profiles *
 	return -1;
 }
 
-static int read_job(const struct csv *c, int row, struct sim_workload *w, const void *data,
+static int take_job(const struct csv *c, int row, struct sim_workload *w, const void *data,
 		    struct err *err)
 {
-	const struct sim_profiles *profiles = data;
 	struct sim_workload_job *job = &w->jobs[row];
-	int64_t replicas;
+	const struct application *a = sim_profiles_find(data, csv_text(c, row, APPLICATION));
 
-	if (csv_whole(c, row, REPLICAS, (struct csv_range){ 1, REPLICAS_MAX }, &replicas, err))
-		return -1;
-	job->replicas = (int)replicas;
-	if (!*csv_cell(c, row, WORKLOAD_NAME))
+	if (!*csv_text(c, row, WORKLOAD_NAME))
 		return csv_complain(c, row, err, "a job without a name");
-	job->application = sim_profiles_find(profiles, csv_cell(c, row, APPLICATION));
-	if (!job->application)
-		return no_profiles(c, row, profiles, err);
-	job->application_name = job->application->name;
-	if (csv_whole(c, row, BATCH_SIZE, (struct csv_range){ 1, 1e15 }, &job->batch_size, err))
-		return -1;
-	if (job->batch_size < job->application->initial_batch_size ||
-	    job->batch_size > job->application->max_batch_size)
+	if (!a)
+		return no_profiles(c, row, data, err);
+	job->application = a;
+	job->application_name = a->name;
+	job->replicas = (int)csv_value(c, row, REPLICAS);
+	job->batch_size = (int64_t)csv_value(c, row, BATCH_SIZE);
+	if (job->batch_size < a->initial_batch_size || job->batch_size > a->max_batch_size)
 		return csv_complain(c, row, err,
 				    "batch_size %lld of '%s', which was validated from %lld "
-				    "to %lld", (long long)job->batch_size, job->application_name,
-				    (long long)job->application->initial_batch_size,
-				    (long long)job->application->max_batch_size);
+				    "to %lld", (long long)job->batch_size, a->name,
+				    (long long)a->initial_batch_size,
+				    (long long)a->max_batch_size);
 	return 0;
 }
 
@@ -337,6 +307,18 @@ static int check_names(const struct sim_workload *w, const char *path, struct er
 	return rc;
 }
 
+/* The name of the file without its folder and without ".csv"; to be freed. */
+static char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *name = xstrdup(slash ? slash + 1 : path);
+	size_t n = strlen(name);
+
+	if (n > 4 && strcmp(name + n - 4, ".csv") == 0)
+		name[n - 4] = '\0';
+	return name;
+}
+
 int workload_read(struct sim_workload *w, const char *path, const struct workload_form *form,
 		  const void *data, struct err *err)
 {
@@ -346,23 +328,22 @@ int workload_read(struct sim_workload *w, const char *path, const struct workloa
 	*w = (struct sim_workload){ 0 };
 	if (csv_read(&c, path, form->columns, form->n_columns, err))
 		return -1;
-	w->name = csv_base_name(path);
+	w->name = base_name(path);
 	w->jobs = xcalloc((size_t)c.n_rows, sizeof(*w->jobs));
 	w->own = xcalloc((size_t)c.n_rows, form->own_size);
 	for (int i = 0; i < c.n_rows && rc == 0; i++) {
 		struct sim_workload_job *job = &w->jobs[i];
 
 		w->n_jobs++;
-		job->name = xstrdup(csv_cell(&c, i, WORKLOAD_NAME));
-		rc = csv_number(&c, i, WORKLOAD_TIME, (struct csv_range){ 0, 1e12 },
-				&job->submit_s, err);
-		if (rc == 0 && i > 0 && job->submit_s < job[-1].submit_s)
+		job->name = xstrdup(csv_text(&c, i, WORKLOAD_NAME));
+		job->submit_s = csv_value(&c, i, WORKLOAD_TIME);
+		if (i > 0 && job->submit_s < job[-1].submit_s)
 			rc = csv_complain(&c, i, err,
 					  "%s %.15g is before that of the row above, %.15g",
-					  form->columns[WORKLOAD_TIME], job->submit_s,
+					  form->columns[WORKLOAD_TIME].names, job->submit_s,
 					  job[-1].submit_s);
-		if (rc == 0)
-			rc = form->read(&c, i, w, data, err);
+		else
+			rc = form->take(&c, i, w, data, err);
 	}
 	csv_release(&c);
 	if (rc)
@@ -373,10 +354,13 @@ int workload_read(struct sim_workload *w, const char *path, const struct workloa
 int sim_workload_read(struct sim_workload *w, const char *path, const struct sim_profiles *profiles,
 		      struct err *err)
 {
-	static const char *const columns[N_COLUMNS] = {
-		"name", "time", "application", "num_replicas", "batch_size",
+	static const struct csv_column columns[N_COLUMNS] = {
+		{ "name", CSV_TEXT, 0, 0 }, { "time", CSV_NUMBER, 0, WORKLOAD_TIME_MAX },
+		{ "application", CSV_TEXT, 0, 0 },
+		{ "num_replicas", CSV_WHOLE, 1, REPLICAS_MAX },
+		{ "batch_size", CSV_WHOLE, 1, 1e15 },
 	};
-	static const struct workload_form form = { columns, N_COLUMNS, read_job, 0 };
+	static const struct workload_form form = { columns, N_COLUMNS, take_job, 0 };
 
 	if (workload_read(w, path, &form, profiles, err))
 		return -1;

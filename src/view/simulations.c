@@ -186,9 +186,9 @@ int simulations_run(struct simulations *s, const char *profiles, const struct st
 
 	if (read_profiles(s, profiles, err) ||
 	    (s->restart_table &&
-	     sim_profiles_read_restarts(&s->profiles, s->restart_table, err)) ||
+	     sim_profiles_read_table(&s->profiles, s->restart_table, true, err)) ||
 	    (s->slowdown_table &&
-	     sim_profiles_read_slowdowns(&s->profiles, s->slowdown_table, err)) ||
+	     sim_profiles_read_table(&s->profiles, s->slowdown_table, false, err)) ||
 	    read_workloads(s, workloads, err))
 		return -1;
 	team.failed = s->n;
