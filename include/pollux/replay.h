@@ -2,9 +2,8 @@
  * of devices of one node: a simulation by events, with the policies of the live scheduler.
  *
  *	struct sim_job_result *results = xcalloc(n, sizeof(*results));
- *	struct replay_figures figures;
  *	if (replay(&options, jobs, n, results, err)) ...
- *	replay_figures(results, n, &figures);
+ *	figures = sim_figures_of(results, n, jobs[0].submit_s);
  *
  * A pass takes place when a job ends; when a job comes, where that is asked for; and, while any
  * job waits or runs, at whole multiples of the interval, as under cron on the wall clock. A job
@@ -57,27 +56,14 @@ struct replay_job {
 	int n_after;
 };
 
-struct replay_options {
-	const struct policy *policy;
-	int n_devices;			/* at least every job's min_replicas */
-	double interval_s, slice_s;
-	bool submission_passes;		/* a pass takes place also when a job comes */
-};
-
-/* jobs: ordered by submit_s, then id. results: n entries in the same order; name and fairness stay
- * unset. EX_UNAVAILABLE: no job progresses any more. EX_DATAERR: a job runs at a rate that is not
- * positive and finite. */
-int replay(const struct replay_options *options, const struct replay_job *jobs, int n,
+/* jobs: ordered by submit_s, then id. options: policy, nodes = 1, gpus_per_node, which is at least
+ * every job's min_replicas, interval_s, slice_s, and events: a pass takes place also when a job
+ * comes. results: n entries in the same order; name and fairness stay unset. EX_UNAVAILABLE: no job
+ * progresses any more. EX_DATAERR: a job runs at a rate that is not positive and finite. */
+int replay(const struct sim_options *options, const struct replay_job *jobs, int n,
 	   struct sim_job_result *results, struct err *err);
 void replay_job_release(struct replay_job *job);
 
-/* Figures as in struct sim_figures; makespan from the first submission. NaN without jobs. */
-struct replay_figures {
-	int n_jobs;
-	double avg_jct_s, median_jct_s, p99_jct_s, makespan_s, restarts, device_hours;
-};
-
-void replay_figures(const struct sim_job_result *results, int n, struct replay_figures *figures);
 /* The median over jobs of |a's completion time - b's| / b's; NaN without jobs. */
 double replay_median_error(const struct sim_job_result *a, const struct sim_job_result *b, int n);
 

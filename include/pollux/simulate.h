@@ -187,7 +187,7 @@ struct sim_round {
 struct sim_figures {
 	/* jct: finish - submit; linear between ranks */
 	double avg_jct_s, median_jct_s, p99_jct_s;
-	double makespan_s;		/* last finish, from the start of the workload's clock */
+	double makespan_s;		/* last finish, from the start of the clock */
 	double restarts;		/* sum over jobs */
 	double gpu_hours;		/* GPUs held, restarts included */
 	/* rho of a job is its completion time, divided by the time that it would take alone on its
@@ -225,6 +225,9 @@ int simulate(const struct sim_options *options, const struct sim_profiles *profi
 	     struct sim_result *result, struct err *err);
 void sim_result_release(struct sim_result *result);
 
+/* The figures of n jobs whose clock began at from_s, but for rounds and measured times; NaN where
+ * there is no job. */
+struct sim_figures sim_figures_of(const struct sim_job_result *jobs, int n, double from_s);
 /* The means of the figures of several workloads. */
 struct sim_figures sim_figures_mean(const struct sim_result *results, int n);
 
@@ -392,7 +395,6 @@ struct sim_racks {
 /* A job of a workload, beside its sim_workload_job. */
 struct rack_workload_job {
 	const struct rack_application *application;
-	int gpus;
 	double work_s;			/* on its GPUs, without communication */
 };
 

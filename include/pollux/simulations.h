@@ -94,7 +94,7 @@ struct history {
 	/* Only jobs that are done, n_done of them, in the order of jobs. */
 	int n_done;
 	struct sim_job_result *was;	/* owned */
-	struct replay_figures figures;	/* of all in was */
+	struct sim_figures figures;	/* of all in was */
 };
 
 /* history.c. devices 0: as many as can be used now; slice_s 0: as configured. EX_NOINPUT: no job
@@ -107,7 +107,7 @@ void history_release(struct history *h);
 struct history_result {
 	const struct policy *policy;
 	int n_devices;
-	struct replay_figures figures;	/* of the jobs that are done */
+	struct sim_figures figures;	/* of the jobs that are done */
 	double median_error;		/* of completion times, relative to the real ones */
 };
 

@@ -32,30 +32,28 @@ static double jct_s(const struct sim_job_result *job)
 	return job->finish_s - job->submit_s;
 }
 
-void figures_of_jobs(struct sim_result *result)
+struct sim_figures sim_figures_of(const struct sim_job_result *jobs, int n, double from_s)
 {
-	struct sim_figures *f = &result->figures;
-	int n = result->workload->n_jobs, unfair = 0;
+	struct sim_figures f = { .makespan_s = n ? 0 : (double)NAN };
 	double *times = xcalloc((size_t)n, sizeof(*times)), sum = 0;
+	int unfair = 0;
 
 	for (int i = 0; i < n; i++) {
-		const struct sim_job_result *job = &result->jobs[i];
-
-		times[i] = jct_s(job);
+		times[i] = jct_s(&jobs[i]);
 		sum += times[i];
-		f->makespan_s = fmax(f->makespan_s, job->finish_s);
-		f->restarts += job->restarts;
-		f->gpu_hours += job->gpu_hours;
-		f->communication_s += job->communication_s / n;
-		f->worst_fairness = fmax(f->worst_fairness, job->fairness);
-		unfair += job->fairness > 1;
+		f.makespan_s = fmax(f.makespan_s, jobs[i].finish_s - from_s);
+		f.restarts += jobs[i].restarts;
+		f.gpu_hours += jobs[i].gpu_hours;
+		f.communication_s += jobs[i].communication_s / n;
+		f.worst_fairness = fmax(f.worst_fairness, jobs[i].fairness);
+		unfair += jobs[i].fairness > 1;
 	}
-	f->avg_jct_s = n ? sum / n : (double)NAN;
-	f->median_jct_s = quantile(times, n, 0.5);
-	f->p99_jct_s = quantile(times, n, 0.99);
-	f->unfair_fraction = n ? (double)unfair / n : (double)NAN;
-	f->rounds = result->n_rounds;
+	f.avg_jct_s = n ? sum / n : (double)NAN;
+	f.median_jct_s = quantile(times, n, 0.5);
+	f.p99_jct_s = quantile(times, n, 0.99);
+	f.unfair_fraction = n ? (double)unfair / n : (double)NAN;
 	free(times);
+	return f;
 }
 
 struct sim_figures sim_figures_mean(const struct sim_result *results, int n)
@@ -72,30 +70,6 @@ struct sim_figures sim_figures_mean(const struct sim_result *results, int n)
 	}
 	memcpy(&mean, sums, sizeof(mean));
 	return mean;
-}
-
-/* --- of a replay, or of the real history --- */
-
-void replay_figures(const struct sim_job_result *results, int n, struct replay_figures *f)
-{
-	double *times = xcalloc((size_t)n, sizeof(*times)), first_s = (double)NAN,
-	       last_s = (double)NAN;
-	double sum = 0;
-
-	*f = (struct replay_figures){ .n_jobs = n };
-	for (int i = 0; i < n; i++) {
-		times[i] = jct_s(&results[i]);
-		sum += times[i];
-		first_s = fmin(first_s, results[i].submit_s);
-		last_s = fmax(last_s, results[i].finish_s);
-		f->restarts += results[i].restarts;
-		f->device_hours += results[i].gpu_hours;
-	}
-	f->avg_jct_s = n ? sum / n : (double)NAN;
-	f->median_jct_s = quantile(times, n, 0.5);
-	f->p99_jct_s = quantile(times, n, 0.99);
-	f->makespan_s = last_s - first_s;
-	free(times);
 }
 
 double replay_median_error(const struct sim_job_result *a, const struct sim_job_result *b, int n)

@@ -124,7 +124,7 @@ struct configuration job_best_sizes(struct sim *s, struct sim_job *job)
 			.batch_size = configuration_batch_size(&t->configuration),
 			.noise_low = model.noise_scale, .samples = t->progress,
 			.min_efficiency = s->options->min_efficiency,
-			.total_samples = s->options->lengths_known ? job_end(job) : (double)NAN,
+			.total_samples = sim_told_left(s, job_end(job)),
 		};
 
 		if (b.batch_size > t->largest_batch)
@@ -331,8 +331,7 @@ static int tell_at_owners_batch(struct sim *s, struct sim_job *job, struct sched
 		}
 	}
 	told->offers[job->kind] = offers_of(most, table->goodput);
-	if (s->options->lengths_known)
-		told->remaining_samples = remaining_updates(s, job);
+	told->remaining_samples = sim_told_left(s, remaining_updates(s, job));
 	return 0;
 }
 
@@ -354,8 +353,7 @@ int training_tell(struct sim *s, struct sim_job *job, struct sched_job *told)
 		return tell_at_owners_batch(s, job, told);
 	tell_by_model(s, job, told);
 	told->adapts = !a->fixed_batch_size && a->max_batch_size > a->initial_batch_size;
-	if (s->options->lengths_known)
-		told->remaining_samples =
-			(job_end(job) - t->progress) * (double)a->initial_batch_size;
+	told->remaining_samples = sim_told_left(
+		s, (job_end(job) - t->progress) * (double)a->initial_batch_size);
 	return 0;
 }

@@ -183,8 +183,9 @@ static int take_job(const struct csv *c, int row, struct sim_workload *w, const 
 	if (!job->application)
 		return csv_complain(c, row, err, "no tiers of the application '%.60s'",
 				    csv_text(c, row, APPLICATION));
-	job->gpus = w->jobs[row].replicas = (int)csv_value(c, row, GPUS);
-	job->work_s = csv_value(c, row, ITERATIONS) * csv_value(c, row, ITERATION_S) / job->gpus;
+	w->jobs[row].replicas = (int)csv_value(c, row, GPUS);
+	job->work_s = csv_value(c, row, ITERATIONS) * csv_value(c, row, ITERATION_S) /
+		      w->jobs[row].replicas;
 	w->jobs[row].application_name = job->application->name;
 	return 0;
 }
@@ -209,7 +210,7 @@ int sim_racks_workload(const struct sim_racks *t, const char *path, struct sim_w
 
 #define ROUNDING 1e-9
 
-static int check_holding(const struct rack_holding *j, int n_machines, double lease_s,
+static int check_run(const struct rack_run *j, int n_machines, double lease_s,
 			 struct err *err)
 {
 	size_t bytes = (size_t)n_machines * sizeof(*j->held);
@@ -217,21 +218,21 @@ static int check_holding(const struct rack_holding *j, int n_machines, double le
 
 	for (int m = 0; m < n_machines; m++)
 		gpus += j->held[m];
-	if (gpus != (j->runs ? j->gpus : 0))
-		return err_set(err, EX_SOFTWARE, "job '%s' of %d GPUs %s with %d", j->name, j->gpus,
-			       j->runs ? "runs" : "waits", gpus);
+	if (gpus != (j->runs ? j->told.gpus : 0))
+		return err_set(err, EX_SOFTWARE, "job '%s' of %d GPUs %s with %d", j->name,
+			       j->told.gpus, j->runs ? "runs" : "waits", gpus);
 	if (j->ran && !j->ended && (!j->runs || memcmp(j->held, j->held_before, bytes) != 0))
 		return err_set(err, EX_SOFTWARE, "job '%s' lost GPUs within its lease", j->name);
-	if (j->runs && j->lease_s > lease_s + SIM_RACKS_CHECKPOINT_S + ROUNDING)
+	if (j->runs && j->ends_s - j->begun_s > lease_s + SIM_RACKS_CHECKPOINT_S + ROUNDING)
 		return err_set(err, EX_SOFTWARE, "job '%s' has a lease of %g s", j->name,
-			       j->lease_s);
+			       j->ends_s - j->begun_s);
 	if (j->runs && (j->part <= 0 || j->part > j->part_most * (1 + ROUNDING)))
 		return err_set(err, EX_SOFTWARE, "job '%s' computes for %g of its time, not %g",
 			       j->name, j->part, j->part_most);
 	return 0;
 }
 
-int rack_check(const struct sim_racks *t, const int *free, const struct rack_holding *jobs, int n,
+int rack_check(const struct sim_racks *t, const int *free, const struct rack_run *runs, int n,
 	       double lease_s, struct err *err)
 {
 	int n_machines = racks_machines(&t->cluster);
@@ -240,10 +241,10 @@ int rack_check(const struct sim_racks *t, const int *free, const struct rack_hol
 		int held = 0;
 
 		for (int i = 0; i < n; i++) {
-			if (jobs[i].held[m] < 0)
+			if (runs[i].held[m] < 0)
 				return err_set(err, EX_SOFTWARE, "job '%s' has %d GPUs",
-					       jobs[i].name, jobs[i].held[m]);
-			held += jobs[i].held[m];
+					       runs[i].name, runs[i].held[m]);
+			held += runs[i].held[m];
 		}
 		if (free[m] < 0 || held + free[m] != t->cluster.gpus_per_machine)
 			return err_set(err, EX_SOFTWARE,
@@ -251,7 +252,7 @@ int rack_check(const struct sim_racks *t, const int *free, const struct rack_hol
 				       m, t->cluster.gpus_per_machine, held, free[m]);
 	}
 	for (int i = 0; i < n; i++)
-		if (check_holding(&jobs[i], n_machines, lease_s, err))
+		if (check_run(&runs[i], n_machines, lease_s, err))
 			return -1;
 	return 0;
 }

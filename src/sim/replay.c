@@ -141,12 +141,10 @@ static const struct world world_of_replays = {
 	.launch = launch_replayed,
 };
 
-int replay(const struct replay_options *options, const struct replay_job *jobs, int n,
+int replay(const struct sim_options *o, const struct replay_job *jobs, int n,
 	   struct sim_job_result *results, struct err *err)
 {
-	struct sim_options o = { .policy = options->policy, .interval_s = options->interval_s,
-				 .slice_s = options->slice_s };
-	struct sim_workload w = { .n_jobs = n, .name = xasprintf("%d devices", options->n_devices),
+	struct sim_workload w = { .n_jobs = n, .name = xasprintf("%d devices", o->gpus_per_node),
 				  .jobs = xcalloc((size_t)n, sizeof(*w.jobs)) };
 	struct state *states = xcalloc((size_t)n, sizeof(*states));
 	struct sim_result result;
@@ -155,10 +153,10 @@ int replay(const struct replay_options *options, const struct replay_job *jobs, 
 
 	for (int i = 0; i < n; i++)
 		w.jobs[i].submit_s = jobs[i].submit_s;
-	sim_init(&s, &world_of_replays, &o, &w, err);
-	sim_add_kind(&s, NULL, 1, options->n_devices);
+	sim_init(&s, &world_of_replays, o, &w, err);
+	sim_add_kind(&s, NULL, o->nodes, o->gpus_per_node);
 	s.any_number = s.stops_at_events = s.decides_on_end = true;
-	s.decides_on_arrival = options->submission_passes;
+	s.decides_on_arrival = o->events;
 	/* A pass at the moment of the first submission is then still to come. */
 	s.now_s = s.progress_s = n ? jobs[0].submit_s - 1 : 0;
 	s.round = (int64_t)floor(s.now_s / s.interval_s);

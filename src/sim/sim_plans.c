@@ -215,19 +215,13 @@ int sim_plans_workload(const struct sim_plans *p, const char *path, struct sim_w
 /* The world of execution plans: a job runs by the fastest plan of its placement, as the rows of
  * the files say, and each round is checked. */
 
-struct run {
-	struct plan_state state;
-	double left;			/* iterations */
-	double *goodput;		/* owned; [0..n_gpus] */
-};
-
 static int run_plan(struct sim *s, struct sim_job *job, double start_s, double seconds)
 {
-	struct run *r = job->own;
+	struct plan_run *r = job->own;
 	double still_s = fmin(job->delay_s, seconds), work_s = seconds - still_s;
-	double iteration_s = r->state.iteration_s;
+	double iteration_s = r->iteration_s;
 
-	if (!r->state.plan)
+	if (!r->plan)
 		return 0;
 	job->delay_s -= still_s;
 	s->progress_s = s->now_s;
@@ -243,43 +237,43 @@ static int run_plan(struct sim *s, struct sim_job *job, double start_s, double s
 
 static int tell_plan(struct sim *s, struct sim_job *job, struct sched_job *told)
 {
-	const struct run *r = job->own;
+	const struct plan_run *r = job->own;
 	bool alone = s->options->policy != &policy_rubick;
 
 	/* Where the policy has no job whose devices it could take, the jobs are left alone. Nobody
 	 * admits jobs here: to move them for those that wait made the mean up to 15 % longer. */
 	for (int i = 0; i < s->n_active; i++)
-		alone &= ((const struct run *)s->active[i]->own)->state.job->guaranteed;
-	told->min_replicas = r->state.job->min_gpus;
+		alone &= ((const struct plan_run *)s->active[i]->own)->job->guaranteed;
+	told->min_replicas = r->job->min_gpus;
 	told->max_replicas = s->n_gpus;
 	told->preemptible = !alone;
-	told->guaranteed = r->state.job->guaranteed && !alone;
+	told->guaranteed = r->job->guaranteed && !alone;
 	told->offers[0] = offers_of(s->n_gpus, r->goodput);
-	told->goodput_now = r->state.plan ? 1 / r->state.iteration_s : (double)NAN;
-	told->remaining_samples = s->options->lengths_known ? r->left : (double)NAN;
-	told->reference_goodput = 1 / r->state.job->reference_s;
+	told->goodput_now = r->plan ? 1 / r->iteration_s : (double)NAN;
+	told->remaining_samples = sim_told_left(s, r->left);
+	told->reference_goodput = 1 / r->job->reference_s;
 	return 0;
 }
 
 static void launch_plan(struct sim *s, struct sim_job *job)
 {
 	char digits[PLAN_DIGITS + 1];
-	struct plan_state *state = &((struct run *)job->own)->state;
+	struct plan_run *r = job->own;
 	const struct plan_row *row = NULL;
 
 	job->delay_s = s->options->restart_s;
 	if (job->placement.n &&
 	    placement_digits(job->placement.gpus, job->placement.n, digits, sizeof(digits)))
-		row = plan_row_find(state->job->application, NULL, digits);
-	state->plan = row ? row->plan : NULL;
-	state->iteration_s = row ? row->iteration_s : 0;
+		row = plan_row_find(r->job->application, NULL, digits);
+	r->plan = row ? row->plan : NULL;
+	r->iteration_s = row ? row->iteration_s : 0;
 }
 
 /* --- whether a round is legal: at GPUs and times only, not at how a policy came to them --- */
 
 #define ROUNDING 1e-9
 
-static int check_plan(const struct plan_state *s, struct err *err)
+static int check_run(const struct plan_run *s, struct err *err)
 {
 	int gpus = s->held->replicas;
 	char digits[PLAN_DIGITS + 1] = "";
@@ -304,7 +298,7 @@ static int check_plan(const struct plan_state *s, struct err *err)
 	return 0;
 }
 
-int plan_check(const struct plan_state *states, int n, int n_nodes, int gpus_per_node,
+int plan_check(const struct plan_run *const *runs, int n, int n_nodes, int gpus_per_node,
 	       double cores_per_node, struct err *err)
 {
 	for (int node = 0; node < n_nodes; node++) {
@@ -312,16 +306,16 @@ int plan_check(const struct plan_state *states, int n, int n_nodes, int gpus_per
 		int gpus = 0;
 
 		for (int i = 0; i < n; i++) {
-			const struct placement *p = states[i].held;
+			const struct placement *p = runs[i]->held;
 			int held = 0;
 
 			for (int k = 0; k < p->n; k++)
 				held += p->nodes[k] == node ? p->gpus[k] : 0;
 			if (held < 0)
 				return err_set(err, EX_SOFTWARE, "job '%s' has %d GPUs",
-					       states[i].name, held);
+					       runs[i]->name, held);
 			gpus += held;
-			cores += held * states[i].job->cores;
+			cores += held * runs[i]->job->cores;
 		}
 		if (gpus > gpus_per_node)
 			return err_set(err, EX_SOFTWARE, "%d of %d GPUs of node %d are held", gpus,
@@ -331,31 +325,29 @@ int plan_check(const struct plan_state *states, int n, int n_nodes, int gpus_per
 				       cores, cores_per_node, node);
 	}
 	for (int i = 0; i < n; i++)
-		if (check_plan(&states[i], err))
+		if (check_run(runs[i], err))
 			return -1;
 	return 0;
 }
 
 static int check_plans(struct sim *s)
 {
-	struct plan_state *states = xcalloc((size_t)s->n_active, sizeof(*states));
+	const struct plan_run **runs = xcalloc((size_t)s->n_active, sizeof(const struct plan_run *));
 	int rc;
 
-	for (int i = 0; i < s->n_active; i++) {
-		struct plan_state *state = &((struct run *)s->active[i]->own)->state;
-
-		states[i] = *state;
-		state->had = s->active[i]->placement.replicas;
-	}
-	rc = plan_check(states, s->n_active, s->n_nodes, s->kinds[0].gpus_per_node,
+	for (int i = 0; i < s->n_active; i++)
+		runs[i] = s->active[i]->own;
+	rc = plan_check(runs, s->n_active, s->n_nodes, s->kinds[0].gpus_per_node,
 			(double)PLAN_CORES_PER_GPU * s->kinds[0].gpus_per_node, s->err);
-	free(states);
+	for (int i = 0; i < s->n_active; i++)
+		((struct plan_run *)s->active[i]->own)->had = s->active[i]->placement.replicas;
+	free(runs);
 	return rc ? err_prefix(s->err, "at %.0f s", s->now_s) : 0;
 }
 
 static int alone_with_plan(struct sim *s, const struct sim_job *job, double gpus, double *seconds)
 {
-	const struct plan_job *plan_job = ((const struct run *)job->own)->state.job;
+	const struct plan_job *plan_job = ((const struct plan_run *)job->own)->job;
 	const struct plan_application *a = plan_job->application;
 	double best_s = HUGE_VAL;
 
@@ -375,19 +367,18 @@ int sim_plans_run(const struct sim_options *options, const struct sim_plans *pla
 		  const struct sim_workload *workload, struct sim_result *result, struct err *err)
 {
 	const struct plan_job *jobs = workload->own;
-	struct run *runs = xcalloc((size_t)workload->n_jobs, sizeof(*runs));
+	struct plan_run *runs = xcalloc((size_t)workload->n_jobs, sizeof(*runs));
 	struct sim s;
 	int rc;
 
 	sim_init(&s, &world_of_plans, options, workload, err);
 	sim_add_kind(&s, NULL, plans->n_gpus / plans->gpus_per_node, plans->gpus_per_node);
 	for (int i = 0; i < workload->n_jobs; i++) {
-		struct run *r = s.jobs[i].own = &runs[i];
+		struct plan_run *r = s.jobs[i].own = &runs[i];
 
-		*r = (struct run){
-			.state = { .job = &jobs[i], .name = s.jobs[i].spec->name,
-				   .held = &s.jobs[i].placement },
-			.left = jobs[i].iterations,
+		*r = (struct plan_run){
+			.job = &jobs[i], .name = s.jobs[i].spec->name,
+			.held = &s.jobs[i].placement, .left = jobs[i].iterations,
 		};
 		r->goodput = xcalloc((size_t)s.n_gpus + 1, sizeof(*r->goodput));
 		for (int n = 1; n <= s.n_gpus; n++) {

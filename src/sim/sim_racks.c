@@ -9,17 +9,6 @@
 
 #define LOOKS_PER_LEASE 4	/* while a job waits */
 
-struct rack_run {
-	const struct rack_workload_job *job;
-	struct rack_job told;
-	int leases;
-	/* The present lease: the job computes for `part` of the time from from_s to ends_s. */
-	double begun_s, from_s, lease_end_s, ends_s, part, part_most;
-	bool runs, last;		/* last: the lease ends with the work */
-	bool ran, ended;		/* before this event; its lease ended at this event */
-	int *held, *held_before;	/* of each machine */
-};
-
 struct racks {
 	const struct sim_racks *files;
 	struct rack_state state;
@@ -39,7 +28,7 @@ static bool crosses(const struct rack_run *r, int first, int n)
 
 	for (int m = first; m < first + n; m++)
 		inside += r->held[m];
-	return inside > 0 && inside < r->job->gpus;
+	return inside > 0 && inside < r->told.gpus;
 }
 
 /* The largest number of jobs that cross one of the boundaries that the run crosses, among the
@@ -67,7 +56,7 @@ static double part_alone(const struct racks *racks, const struct rack_run *r, co
 {
 	static const int alone[DISTANCES] = { 1, 1, 1 };
 
-	return sim_racks_part(racks->files, r->job->application, held, alone);
+	return sim_racks_part(racks->files, r->application, held, alone);
 }
 
 /* --- leases --- */
@@ -124,7 +113,7 @@ static void end_lease(struct sim *s, struct sim_job *job)
 	r->ended = true;
 	r->runs = false;
 	job->service_device_s = r->told.on_s;
-	job->attained_device_s = r->told.on_s * r->job->gpus;
+	job->attained_device_s = r->told.on_s * r->told.gpus;
 	s->due = true;
 	if (r->last)
 		job->finish_s = s->now_s;
@@ -178,7 +167,7 @@ static void prepare_policy(struct sim *s)
 			};
 			continue;
 		}
-		r->told.remaining_s = s->options->lengths_known ? r->told.left_s : (double)NAN;
+		r->told.remaining_s = sim_told_left(s, r->told.left_s);
 		racks->asked[n++] = &r->told;
 	}
 	racks->files->policy->prepare(state, racks->asked, n);
@@ -236,7 +225,7 @@ static void share_uplinks(struct sim *s)
 			sharers[ANYWHERE] =
 				most_sharers(s, r, racks->state.cluster.machines_per_rack);
 		}
-		part = sim_racks_part(racks->files, r->job->application, r->held, sharers);
+		part = sim_racks_part(racks->files, r->application, r->held, sharers);
 		if (part == r->part)
 			continue;
 		if (s->now_s > r->from_s) {
@@ -261,7 +250,7 @@ static void decide_leases(struct sim *s, struct sim_round *round)
 
 		round->running += r->runs;
 		round->waiting += !r->runs;
-		round->gpus += r->runs ? r->job->gpus : 0;
+		round->gpus += r->runs ? r->told.gpus : 0;
 		round->restarts += r->runs && r->begun_s == s->now_s && r->leases > 1;
 	}
 	if (round->waiting)
@@ -271,24 +260,10 @@ static void decide_leases(struct sim *s, struct sim_round *round)
 static int check_leases(struct sim *s)
 {
 	const struct racks *racks = s->own;
-	struct rack_holding *jobs = xcalloc((size_t)s->workload->n_jobs, sizeof(*jobs));
-	int rc;
 
-	for (int i = 0; i < s->workload->n_jobs; i++) {
-		const struct rack_run *r = &racks->runs[i];
-
-		jobs[i] = (struct rack_holding){
-			.name = s->jobs[i].spec->name, .gpus = r->job->gpus,
-			.held = r->held, .held_before = r->held_before,
-			.runs = r->runs, .ran = r->ran, .ended = r->ended,
-			.lease_s = r->ends_s - r->begun_s, .part = r->part,
-			.part_most = r->part_most,
-		};
-	}
-	rc = rack_check(racks->files, racks->state.cluster.free, jobs, s->workload->n_jobs,
-			racks->state.lease_s, s->err);
-	free(jobs);
-	return rc ? err_prefix(s->err, "at %.0f s", s->now_s) : 0;
+	return rack_check(racks->files, racks->state.cluster.free, racks->runs,
+			  s->workload->n_jobs, racks->state.lease_s, s->err)
+		       ? err_prefix(s->err, "at %.0f s", s->now_s) : 0;
 }
 
 /* --- the whole --- */
@@ -301,39 +276,38 @@ static int alone_on_racks(struct sim *s, const struct sim_job *job, double gpus,
 
 	(void)gpus;
 	for (enum distance d = IN_MACHINE; d < DISTANCES; d++)
-		if (racks_find(&racks->state.cluster, d, r->job->gpus, r->held))
+		if (racks_find(&racks->state.cluster, d, r->told.gpus, r->held))
 			break;
-	*seconds = r->job->work_s / part_alone(racks, r, r->held);
+	*seconds = r->told.work_s / part_alone(racks, r, r->held);
 	return 0;
 }
 
 static void init_run(struct racks *racks, struct rack_run *r, const struct sim_job *job,
-		     const struct rack_workload_job *rack_job)
+		     const struct rack_workload_job *work)
 {
 	static const char *const insensitive[] = { "ResNet50", "ResNet18", "BERT" };
 	size_t machines = (size_t)racks->n_machines;
 	const struct rack_cluster *cluster = &racks->state.cluster;
-	int far;
+	int gpus = job->spec->replicas, far;
 
 	*r = (struct rack_run){
-		.job = rack_job, .held = racks->held + (size_t)job->index * machines * 2,
-		.told = { .index = job->index, .gpus = rack_job->gpus,
-			  .since_s = job->spec->submit_s, .work_s = rack_job->work_s,
-			  .left_s = rack_job->work_s },
+		.name = job->spec->name, .application = work->application,
+		.held = racks->held + (size_t)job->index * machines * 2,
+		.told = { .index = job->index, .gpus = gpus, .since_s = job->spec->submit_s,
+			  .work_s = work->work_s, .left_s = work->work_s },
 	};
 	r->held_before = r->held + machines;
 	for (int i = 0; i < 3; i++)
-		r->told.insensitive |= !strcmp(rack_job->application->name, insensitive[i]);
+		r->told.insensitive |= !strcmp(r->application->name, insensitive[i]);
 	for (enum distance d = IN_MACHINE; d < DISTANCES; d++) {
 		r->told.part[d] = (double)NAN;
-		if (r->job->gpus > racks_width(cluster, d) * cluster->gpus_per_machine)
+		if (gpus > racks_width(cluster, d) * cluster->gpus_per_machine)
 			continue;
-		racks_find(cluster, d, r->job->gpus, r->held);
+		racks_find(cluster, d, gpus, r->held);
 		/* At this distance, where there are enough machines and racks for it. */
 		far = d == ANYWHERE ? cluster->machines_per_rack
 			: d == IN_RACK && cluster->machines_per_rack > 1 ? 1 : racks->n_machines;
-		if (r->job->gpus > 1 && racks_distance(cluster, r->held) < d &&
-		    far < racks->n_machines) {
+		if (gpus > 1 && racks_distance(cluster, r->held) < d && far < racks->n_machines) {
 			r->held[0]--;
 			r->held[far]++;
 		}

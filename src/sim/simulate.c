@@ -188,6 +188,11 @@ int sim_tell(struct sim *s, struct sim_job *job, struct sched_job *told)
 	return s->world->tell(s, job, told);
 }
 
+double sim_told_left(const struct sim *s, double left)
+{
+	return s->options->lengths_known ? left : (double)NAN;
+}
+
 struct sched_input sim_input(const struct sim *s, const struct sched_job *told)
 {
 	struct sched_input in = {
@@ -332,7 +337,7 @@ static int set_jobs(struct sim *s, struct sim_result *result)
 		};
 		job->ends = NULL;
 	}
-	figures_of_jobs(result);
+	result->figures = sim_figures_of(result->jobs, s->workload->n_jobs, 0);
 	return 0;
 }
 
@@ -357,6 +362,7 @@ int sim_run(struct sim *s, const struct sim_progress *progress, struct sim_resul
 	}
 	if (rc == 0)
 		rc = set_jobs(s, result);
+	result->figures.rounds = result->n_rounds;
 	result->figures.decide_median_s = quantile(s->decide_s, result->n_rounds, 0.5);
 	result->figures.decide_p95_s = quantile(s->decide_s, result->n_rounds, 0.95);
 	result->figures.gap_median = quantile(s->gap, result->n_rounds, 0.5);

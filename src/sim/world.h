@@ -111,6 +111,8 @@ int sim_run(struct sim *s, const struct sim_progress *progress, struct sim_resul
 /* What policies are told: of the job, and of all active ones, whose entries told has. */
 int sim_tell(struct sim *s, struct sim_job *job, struct sched_job *told);
 struct sched_input sim_input(const struct sim *s, const struct sched_job *told);
+/* What is told of the work that a job has left, in whatever unit: NaN, unless lengths are known. */
+double sim_told_left(const struct sim *s, double left);
 /* Adds the time on its GPUs to the service of the job, at a speed relative to the slowest kind. */
 void sim_serve(struct sim_job *job, double seconds, double speed);
 
@@ -118,19 +120,19 @@ void sim_serve(struct sim_job *job, double seconds, double speed);
 /* The q-quantile of n values, which are sorted; linear between ranks, as in numpy. NaN if n is
  * 0. */
 double quantile(double *values, int n, double q);
-/* Fills the figures of jobs and rounds: all but measured times. */
-void figures_of_jobs(struct sim_result *result);
 
 /* --- whether what was decided is legal: of execution plans (sim_plans.c) --- */
 
-/* What a job is to do in the next round. */
-struct plan_state {
+/* A job, and what it is to do in the next round. */
+struct plan_run {
 	const struct plan_job *job;
 	const char *name;
 	const struct placement *held;
 	int had;			/* GPUs in the round before */
 	const char *plan;		/* in which it makes iterations; NULL: it makes none */
 	double iteration_s;		/* the time of an iteration */
+	double left;			/* iterations */
+	double *goodput;		/* owned; [0..n_gpus] */
 };
 
 /* Fails with EX_SOFTWARE, and says what is wrong, where
@@ -139,26 +141,29 @@ struct plan_state {
  *	- the placement and the plan have no row, or another time than that of the row;
  *	- a guaranteed job is slower than its owner asked, or loses its GPUs.
  * The files have no host memory, so that is not checked. */
-int plan_check(const struct plan_state *states, int n, int n_nodes, int gpus_per_node,
+int plan_check(const struct plan_run *const *runs, int n, int n_nodes, int gpus_per_node,
 	       double cores_per_node, struct err *err);
 
 /* --- and of machines in racks (racks_files.c) --- */
 
-/* What a job has after an event. */
-struct rack_holding {
+/* A job, and what it has after an event. */
+struct rack_run {
 	const char *name;
-	int gpus;			/* that it asks for */
-	const int *held;		/* of each machine */
-	const int *held_before;		/* before the event */
-	bool runs, ran, ended;		/* now; before the event; its lease ended there */
-	double lease_s;			/* of its present lease, the checkpoint included */
-	double part, part_most;		/* it computes; without contention */
+	const struct rack_application *application;
+	struct rack_job told;
+	int leases;
+	/* The present lease: the job computes for `part` of the time from from_s to ends_s;
+	 * part_most is without contention. */
+	double begun_s, from_s, lease_end_s, ends_s, part, part_most;
+	bool runs, last;		/* last: the lease ends with the work */
+	bool ran, ended;		/* before this event; its lease ended at this event */
+	int *held, *held_before;	/* of each machine; before this event */
 };
 
 /* Fails with EX_SOFTWARE if a GPU is held twice, free GPUs do not add up, a running job has another
  * number than it asks for, a waiting job has any, a job lost or changed its GPUs within a lease, a
  * lease is too long, or a job computes faster than its links allow. */
-int rack_check(const struct sim_racks *t, const int *free, const struct rack_holding *jobs, int n,
+int rack_check(const struct sim_racks *t, const int *free, const struct rack_run *runs, int n,
 	       double lease_s, struct err *err);
 
 #endif

@@ -128,7 +128,7 @@ static void set_was(struct history *h)
 			.fairness = (double)NAN,
 		};
 	}
-	replay_figures(h->was, h->n_done, &h->figures);
+	h->figures = sim_figures_of(h->was, h->n_done, h->n_done ? h->was[0].submit_s : 0);
 }
 
 static int read_all(struct session *s, struct history *h, struct err *err)
@@ -206,21 +206,21 @@ void history_release(struct history *h)
 
 /* --- simulates the history under each policy --- */
 
-static int simulate_one(const struct history *h, const struct replay_options *options,
+static int simulate_one(const struct history *h, const struct sim_options *options,
 			struct history_result *result, struct err *err)
 {
 	struct sim_job_result *results = xcalloc((size_t)h->n, sizeof(*results));
 	int rc = replay(options, h->jobs, h->n, results, err);
 
 	*result = (struct history_result){ .policy = options->policy,
-					   .n_devices = options->n_devices };
+					   .n_devices = options->gpus_per_node };
 	if (rc == 0) {
 		int n = 0;
 
 		for (int i = 0; i < h->n; i++)
 			if (h->source[i]->state == JOB_DONE)
 				results[n++] = results[i];
-		replay_figures(results, h->n_done, &result->figures);
+		result->figures = sim_figures_of(results, n, n ? results[0].submit_s : 0);
 		result->median_error = replay_median_error(results, h->was, h->n_done);
 	}
 	free(results);
@@ -230,9 +230,10 @@ static int simulate_one(const struct history *h, const struct replay_options *op
 int history_simulate(const struct history *h, const struct policy *const *wanted, int n_wanted,
 		     double interval_s, struct history_report *report, struct err *err)
 {
-	struct replay_options options = {
-		.policy = h->policy, .n_devices = h->n_devices, .interval_s = interval_s,
-		.slice_s = h->config.slice_s, .submission_passes = h->config.submit_pass,
+	struct sim_options options = {
+		.policy = h->policy, .nodes = 1, .gpus_per_node = h->n_devices,
+		.interval_s = interval_s, .slice_s = h->config.slice_s,
+		.events = h->config.submit_pass,
 	};
 
 	*report = (struct history_report){
@@ -241,7 +242,7 @@ int history_simulate(const struct history *h, const struct policy *const *wanted
 	};
 	if (simulate_one(h, &options, &report->check, err))
 		return -1;
-	options.n_devices = h->n_simulated_devices;
+	options.gpus_per_node = h->n_simulated_devices;
 	options.slice_s = h->simulated_slice_s;
 	for (int i = 0; i < n_wanted; i++) {
 		options.policy = wanted[i];

@@ -14,18 +14,18 @@ static const struct table_column columns[] = {
 	{ .heading = "DEVICE-H", .right = true },
 };
 
-static void add_row(struct table *t, const char *name, int n_devices,
-		    const struct replay_figures *f)
+static void add_row(struct table *t, const char *name, int n_devices, int n_jobs,
+		    const struct sim_figures *f)
 {
 	table_text(t, name);
 	table_positive(t, n_devices);
-	table_cell(t, "%d", f->n_jobs);
+	table_cell(t, "%d", n_jobs);
 	table_span(t, f->avg_jct_s);
 	table_span(t, f->median_jct_s);
 	table_span(t, f->p99_jct_s);
 	table_span(t, f->makespan_s);
 	table_cell(t, "%.0f", f->restarts);
-	table_cell(t, "%.3g", f->device_hours);
+	table_cell(t, "%.3g", f->gpu_hours);
 }
 
 static const char *const bases[N_HISTORY_BASES] = {
@@ -54,11 +54,11 @@ void history_print(const struct history_report *r, const struct output *out)
 			r->history->n_active);
 	fputc('\n', out->file);
 	table_begin(&t, columns);
-	add_row(&t, "what it was", 0, &r->history->figures);
+	add_row(&t, "what it was", 0, r->history->n_done, &r->history->figures);
 	table_style(&t, STYLE_BOLD);
 	for (int i = 0; i < r->n_results; i++)
 		add_row(&t, r->results[i].policy->name, r->results[i].n_devices,
-			&r->results[i].figures);
+			r->history->n_done, &r->results[i].figures);
 	table_end(&t, out);
 	fprintf(out->file,
 		"\nHow far to trust it: %s on %d device%s, as now, simulated, comes to a mean of\n"
@@ -75,23 +75,24 @@ void history_print(const struct history_report *r, const struct output *out)
 
 /* --- programs --- */
 
-static void json_figures(struct json *j, const struct replay_figures *f)
+static void json_figures(struct json *j, int n_jobs, const struct sim_figures *f)
 {
-	json_integer(j, "jobs", f->n_jobs);
+	json_integer(j, "jobs", n_jobs);
 	json_number(j, "avg_jct_s", f->avg_jct_s);
 	json_number(j, "median_jct_s", f->median_jct_s);
 	json_number(j, "p99_jct_s", f->p99_jct_s);
 	json_number(j, "makespan_s", f->makespan_s);
 	json_number(j, "restarts", f->restarts);
-	json_number(j, "device_hours", f->device_hours);
+	json_number(j, "device_hours", f->gpu_hours);
 }
 
-static void json_result(struct json *j, const char *key, const struct history_result *r)
+static void json_result(struct json *j, const char *key, int n_jobs,
+			const struct history_result *r)
 {
 	json_object(j, key);
 	json_string(j, "policy", r->policy->name);
 	json_integer(j, "devices", r->n_devices);
-	json_figures(j, &r->figures);
+	json_figures(j, n_jobs, &r->figures);
 	json_number(j, "median_error", r->median_error);
 	json_end(j);
 }
@@ -120,12 +121,12 @@ void history_print_json(const struct history_report *r, FILE *out)
 	json_end(&j);
 	json_end(&j);
 	json_object(&j, "was");
-	json_figures(&j, &h->figures);
+	json_figures(&j, h->n_done, &h->figures);
 	json_end(&j);
-	json_result(&j, "check", &r->check);
+	json_result(&j, "check", h->n_done, &r->check);
 	json_array(&j, "results");
 	for (int i = 0; i < r->n_results; i++)
-		json_result(&j, NULL, &r->results[i]);
+		json_result(&j, NULL, h->n_done, &r->results[i]);
 	json_end(&j);
 	json_end(&j);
 }
@@ -134,7 +135,7 @@ void history_print_json(const struct history_report *r, FILE *out)
  * and 99th percentile of completion times on the left, device time and makespan on the right. */
 
 /* i 0: as it was; else the i-th policy. */
-static const struct replay_figures *figures_at(const struct history_report *report, int i)
+static const struct sim_figures *figures_at(const struct history_report *report, int i)
 {
 	return i ? &report->results[i - 1].figures : &report->history->figures;
 }
@@ -144,9 +145,9 @@ static double largest_s(const struct history_report *report, bool of_all)
 	double largest = 0;
 
 	for (int i = 0; i <= report->n_results; i++) {
-		const struct replay_figures *f = figures_at(report, i);
+		const struct sim_figures *f = figures_at(report, i);
 
-		largest = fmax(largest, of_all ? fmax(f->device_hours * 3600, f->makespan_s)
+		largest = fmax(largest, of_all ? fmax(f->gpu_hours * 3600, f->makespan_s)
 					       : f->p99_jct_s);
 	}
 	return largest;
@@ -162,10 +163,10 @@ int history_draw(const struct history_report *report, const char *path, struct e
 	picture_add_style(&t, picture_format(path));
 	text_add(&t, "$policies << END\n");
 	for (int i = 0; i <= report->n_results; i++) {
-		const struct replay_figures *f = figures_at(report, i);
+		const struct sim_figures *f = figures_at(report, i);
 
 		text_addf(&t, "%.6g %.6g %.6g %.6g\n", f->avg_jct_s / jct.seconds,
-			  f->p99_jct_s / jct.seconds, f->device_hours * 3600 / all.seconds,
+			  f->p99_jct_s / jct.seconds, f->gpu_hours * 3600 / all.seconds,
 			  f->makespan_s / all.seconds);
 	}
 	text_add(&t, "END\n");
@@ -174,7 +175,7 @@ int history_draw(const struct history_report *report, const char *path, struct e
 		text_addf(&t, ", '%s' %d", report->results[i].policy->name, i + 1);
 	text_add(&t, ") rotate by -30\n");
 	text_addf(&t, "set multiplot layout 1,2 title '%d jobs of this machine on %d device%s' "
-		  "font ',13'\n", report->history->figures.n_jobs,
+		  "font ',13'\n", report->history->n_done,
 		  report->history->n_simulated_devices,
 		  plural(report->history->n_simulated_devices));
 	text_addf(&t, "set style data histograms\n"

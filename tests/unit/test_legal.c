@@ -20,17 +20,17 @@ static int on_first[] = { 0 }, on_second[] = { 1 }, on_both[] = { 0, 1 };
 static int g2[] = { 2 }, g4[] = { 4 }, g22[] = { 2, 2 }, g21[] = { 2, 1 }, g44[] = { 4, 4 };
 static const struct placement none, four = { 1, 4, on_first, g4 }, two = { 1, 2, on_second, g2 };
 
-static struct plan_state state(const struct plan_job *job, const struct placement *held,
+static struct plan_run state(const struct plan_job *job, const struct placement *held,
 			       const char *plan, double iteration_s)
 {
-	return (struct plan_state){ job, "a", held, 0, plan, iteration_s };
+	return (struct plan_run){ job, "a", held, 0, plan, iteration_s, 0, NULL };
 }
 
-static int check_plan(struct plan_state a, struct plan_state b, const char **text)
+static int check_plan(struct plan_run a, struct plan_run b, const char **text)
 {
 	static struct err err;
-	struct plan_state states[] = { a, b };
-	int rc = plan_check(states, 2, 2, 4, 32, &err);
+	const struct plan_run *const runs[] = { &a, &b };
+	int rc = plan_check(runs, 2, 2, 4, 32, &err);
 
 	*text = rc ? err.text : "";
 	return rc;
@@ -40,8 +40,8 @@ static void test_plans(void)
 {
 	static const struct placement over = { 2, 4, on_both, g22 }, ring = { 2, 3, on_both, g21 },
 				      both = { 2, 8, on_both, g44 };
-	const struct plan_state waits = state(&plain, &none, NULL, 0);
-	struct plan_state loses = state(&sure, &none, NULL, 0);
+	const struct plan_run waits = state(&plain, &none, NULL, 0);
+	struct plan_run loses = state(&sure, &none, NULL, 0);
 	struct plan_job hungry = plain;
 	const char *text;
 
@@ -84,17 +84,16 @@ static void test_plans(void)
 static const struct sim_racks racks = {
 	.cluster = { .racks = 1, .machines_per_rack = 2, .gpus_per_machine = 4 },
 };
-static const int no_gpu[2], two_of_one[] = { 2, 0 }, one_of_each[] = { 1, 1 },
-		 minus[] = { 3, -1 };
+static int no_gpu[2], two_of_one[] = { 2, 0 }, one_of_each[] = { 1, 1 }, minus[] = { 3, -1 };
 
-static struct rack_holding holds(const int *held)
+static struct rack_run holds(int *held)
 {
-	return (struct rack_holding){ .name = "a", .gpus = 2, .held = held, .held_before = no_gpu,
-				      .runs = true, .lease_s = 101, .part = 0.5,
-				      .part_most = 0.5 };
+	return (struct rack_run){ .name = "a", .told = { .gpus = 2 }, .held = held,
+				  .held_before = no_gpu, .runs = true, .ends_s = 101, .part = 0.5,
+				  .part_most = 0.5 };
 }
 
-static const char *check_rack(struct rack_holding job, int free_0, int free_1)
+static const char *check_rack(struct rack_run job, int free_0, int free_1)
 {
 	static struct err err;
 	int free[] = { free_0, free_1 };
@@ -104,14 +103,14 @@ static const char *check_rack(struct rack_holding job, int free_0, int free_1)
 
 static void test_racks(void)
 {
-	struct rack_holding job = holds(two_of_one);
+	struct rack_run job = holds(two_of_one);
 
 	is_str(check_rack(job, 2, 4), "", "two GPUs of a machine are legal");
 	is_str(check_rack(job, 1, 4), "machine 0 has 4 GPUs, of which 2 are held and 1 free",
 	       "a GPU that nobody has is found");
 	is_str(check_rack(holds(minus), 1, 4), "job 'a' has -1 GPUs",
 	       "a job with a negative number of GPUs is found");
-	job.gpus = 3;
+	job.told.gpus = 3;
 	is_str(check_rack(job, 2, 4), "job 'a' of 3 GPUs runs with 2",
 	       "a job with too few GPUs is found");
 	job = holds(two_of_one);
@@ -132,7 +131,7 @@ static void test_racks(void)
 	is_str(check_rack(job, 4, 4), "job 'a' lost GPUs within its lease",
 	       "a job that loses all GPUs within its lease is found");
 	job = holds(two_of_one);
-	job.lease_s = 102;
+	job.ends_s = 102;
 	is_str(check_rack(job, 2, 4), "job 'a' has a lease of 102 s",
 	       "a lease that is too long is found");
 	job = holds(two_of_one);

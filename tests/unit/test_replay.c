@@ -84,8 +84,8 @@ static struct replay_job job_at(double submit_s)
 static int replay_under(const struct policy *policy, const struct replay_job *jobs, int n,
 			struct sim_job_result *results, struct err *err)
 {
-	struct replay_options options = {
-		.policy = policy, .n_devices = 2, .interval_s = 60, .slice_s = 60,
+	struct sim_options options = {
+		.policy = policy, .nodes = 1, .gpus_per_node = 2, .interval_s = 60, .slice_s = 60,
 	};
 
 	return replay(&options, jobs, n, results, err);
@@ -253,20 +253,19 @@ static void test_figures(void)
 		{ .submit_s = 20, .finish_s = 40, .gpu_hours = 0.5 },
 		{ .submit_s = 30, .finish_s = 60, .restarts = 2, .gpu_hours = 1 },
 	}, other[3] = { was[0], was[1], was[2] };
-	struct replay_figures f;
+	struct sim_figures f = sim_figures_of(was, 3, was[0].submit_s);
 
-	replay_figures(was, 3, &f);
 	near(f.avg_jct_s, 20, 1e-12, "the mean JCT is the mean of the three");
 	near(f.p99_jct_s, 29.8, 1e-12, "the 99th percentile lies between ranks");
 	near(f.makespan_s, 50, 1e-12, "the makespan is from the first submission to the last end");
 	near(f.restarts, 3, 1e-12, "restarts are added up");
-	near(f.device_hours, 2, 1e-12, "device hours are added up");
+	near(f.gpu_hours, 2, 1e-12, "device hours are added up");
 	other[0].finish_s = 21;
 	other[1].finish_s = 34;
 	near(replay_median_error(other, was, 3), 0.1, 1e-12,
 	     "the median error of 0.1, 0.3 and 0 is 0.1");
 	is_int(isnan(replay_median_error(other, was, 0)), 1, "no jobs have no median error");
-	replay_figures(was, 0, &f);
+	f = sim_figures_of(was, 0, 0);
 	is_int(isnan(f.avg_jct_s) && isnan(f.makespan_s), 1,
 	       "no jobs have no mean JCT and no makespan");
 }
