@@ -281,7 +281,7 @@ int main(int argc, char **argv)
 	t.done = xasprintf("%s/done", argc == 5 ? argv[4] : ".");
 	if (argc == 5 && node && strcmp(node, "0") != 0)
 		return wait_for_end(&t);
-	if (sim_profiles_read(&profiles, argv[1], &err))
+	if (sim_profiles_read(&profiles, argv[1], NULL, 0, &err))
 		fail(argv[1], err.text);
 	t.application = sim_profiles_find(&profiles, argv[2]);
 	if (!t.application || !(t.speed > 0))

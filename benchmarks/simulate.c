@@ -64,7 +64,7 @@ static void measure(int n_jobs, double span_s, int nodes, double *seconds)
 	struct err err = { 0 };
 
 	check(sim_generate(made, &g, &err), &err);
-	check(sim_profiles_read(&p, profiles, &err), &err);
+	check(sim_profiles_read(&p, profiles, NULL, 0, &err), &err);
 	check(sim_workload_read(&w, workload, &p, &err), &err);
 	for (size_t i = 0; i < N_NAMES; i++)
 		seconds[i] = simulate_once(names[i], nodes, &p, &w);

@@ -17,7 +17,7 @@
  * step on each placement, and the gradients at each epoch.
  *
  *	struct sim_profiles profiles;
- *	if (sim_profiles_read(&profiles, "profiles", err)) ...
+ *	if (sim_profiles_read(&profiles, "profiles", NULL, 0, err)) ...
  *	const struct application *a = sim_profiles_find(&profiles, "bert");
  *	sim_profiles_release(&profiles);
  *
@@ -50,11 +50,10 @@ struct sim_profiles {
 	int n_kinds;			/* 1: the files' names have no kind, or one kind */
 };
 
-/* EX_NOINPUT: no such directory, or no application in it. EX_DATAERR: "FILE:LINE: ...". */
-int sim_profiles_read(struct sim_profiles *p, const char *directory, struct err *err);
-/* The same on kinds of GPU, which the names of the files have. */
-int sim_profiles_read_kinds(struct sim_profiles *p, const char *directory,
-			    const char *const *kinds, int n_kinds, struct err *err);
+/* kinds: of GPU, which the names of the files have; n_kinds = 0: they have none. EX_NOINPUT: no
+ * such directory, or no application in it. EX_DATAERR: "FILE:LINE: ...". */
+int sim_profiles_read(struct sim_profiles *p, const char *directory, const char *const *kinds,
+		      int n_kinds, struct err *err);
 /* Sets the restarts, or the factors by which the applications are slower than the profiles say, of
  * a file with the columns application and seconds, or application and factor. EX_NOINPUT;
  * EX_DATAERR. */
@@ -118,6 +117,8 @@ enum sim_knowledge {
 	SIM_KNOWLEDGE_FULL,	/* all rows of the profiles, from the start */
 };
 
+#define SIM_GPUS_OF_NODE_MAX 9	/* where a placement has one digit for each node */
+
 /* Nodes with GPUs of one kind. */
 struct sim_kind {
 	const char *name;		/* the caller's */
@@ -147,6 +148,7 @@ struct sim_options {
 	int racks;
 	const char *rack_policy, *timers;
 	bool contention;
+	bool plans;		/* the world is that of execution plans */
 	bool ends;		/* the end of each job is told, by ends.h, SIM_ENDS times */
 };
 
@@ -245,13 +247,11 @@ struct sim_figures sim_figures_mean(const struct sim_result *results, int n);
  * the application, by the weights of the kinds; and 1, 2, 4 or 8 GPUs, with probabilities 0.4, 0.3,
  * 0.2 and 0.1. The batch size is the initial one times the GPUs, up to the largest validated. */
 
-#define SIM_GENERATE_GPUS_MAX 9		/* on a node, which has one digit of a placement */
-
 struct sim_generation {
 	int n_jobs, n_workloads;
 	double seconds;			/* mean time from first to last submission of a workload */
 	int gpus_per_node;		/* covered by the profiles: at least 4, at most
-					   SIM_GENERATE_GPUS_MAX */
+					   SIM_GPUS_OF_NODE_MAX */
 	uint64_t seed;			/* the same seed gives the same bytes */
 	const volatile sig_atomic_t *stop;	/* not 0: stops the generation; may be NULL */
 };
@@ -272,7 +272,7 @@ int sim_generate(const char *directory, const struct sim_generation *g, struct e
  *	struct sim_plans plans;
  *	if (sim_plans_read(&plans, "placements", 8, 64, err)) ...
  *	if (sim_plans_workload(&plans, "workload.csv", &workload, err)) ...
- *	if (sim_plans_run(&options, &plans, &workload, &result, err)) ...
+ *	if (sim_plans_run(&options, &plans, &workload, NULL, &result, err)) ...
  *
  * DIR/APP/placements.csv has the columns exec_plan, placement, iter_time: the seconds of an
  * iteration of application APP on a placement, a digit for the GPUs of each node, the smallest of
@@ -336,7 +336,8 @@ int sim_plans_workload(const struct sim_plans *p, const char *path, struct sim_w
 
 /* EX_SOFTWARE: a round is not legal. EX_UNAVAILABLE: no job progresses any more. */
 int sim_plans_run(const struct sim_options *options, const struct sim_plans *plans,
-		  const struct sim_workload *workload, struct sim_result *result, struct err *err);
+		  const struct sim_workload *workload, const struct sim_progress *progress,
+		  struct sim_result *result, struct err *err);
 
 /* --- machines in racks --- */
 
@@ -344,9 +345,9 @@ int sim_plans_run(const struct sim_options *options, const struct sim_plans *pla
  * depends on how they are joined (racks.h).
  *
  *	struct sim_racks t = { .cluster = { ... } };
- *	if (sim_racks_read(&t, "tiers.csv", err)) ...
+ *	if (sim_racks_read(&t, "tiers.csv", NULL, NULL, err)) ...
  *	if (sim_racks_workload(&t, "week.csv", &workload, err)) ...
- *	if (sim_racks_run(&options, &t, &workload, &result, err)) ...
+ *	if (sim_racks_run(&options, &t, &workload, NULL, &result, err)) ...
  *
  * tiers.csv has the columns application (or model), machine, rack, network: the part of the time in
  * which the application computes when its GPUs lie within that. links.csv has tier,
@@ -398,10 +399,10 @@ struct rack_workload_job {
 	double work_s;			/* on its GPUs, without communication */
 };
 
-/* EX_NOINPUT; EX_DATAERR: "FILE:LINE: ...". */
-int sim_racks_read(struct sim_racks *t, const char *path, struct err *err);
-int sim_racks_read_links(struct sim_racks *t, const char *links, const char *models,
-			 struct err *err);
+/* Reads tiers.csv, or where tiers is NULL links.csv and models.csv. EX_NOINPUT; EX_DATAERR:
+ * "FILE:LINE: ...". */
+int sim_racks_read(struct sim_racks *t, const char *tiers, const char *links, const char *models,
+		   struct err *err);
 void sim_racks_release(struct sim_racks *t);
 
 /* The part of its time in which the application computes on held. sharers[d]: the jobs that share
@@ -416,6 +417,7 @@ int sim_racks_workload(const struct sim_racks *t, const char *path, struct sim_w
 
 /* EX_SOFTWARE: an allocation is not legal. */
 int sim_racks_run(const struct sim_options *options, const struct sim_racks *t,
-		  const struct sim_workload *workload, struct sim_result *result, struct err *err);
+		  const struct sim_workload *workload, const struct sim_progress *progress,
+		  struct sim_result *result, struct err *err);
 
 #endif

@@ -19,16 +19,22 @@
 
 struct simulations {
 	struct sim_options options;
-	const char *restart_table, *slowdown_table;	/* the caller's; NULL: none */
+	/* The caller's; NULL: none. Of the world of profiles; of that of racks. */
+	const char *restart_table, *slowdown_table;
+	const char *tiers, *links, *models;
+	/* Of each world, by options.plans and options.racks, its files; of the racks, what is set
+	 * before they are read. */
 	struct sim_profiles profiles;
+	struct sim_plans plans;
+	struct sim_racks racks;
 	struct sim_workload *workloads;	/* owned, n of them */
 	struct sim_result *results;	/* owned; of each workload */
 	int n;
 };
 
-/* Read everything, then simulate on all cores, with a bar on standard error where that is a
+/* Reads everything, then simulates on all cores, with a bar on standard error where that is a
  * terminal. */
-int simulations_run(struct simulations *s, const char *profiles, const struct strings *workloads,
+int simulations_run(struct simulations *s, const char *directory, const struct strings *workloads,
 		    struct err *err);
 void simulations_release(struct simulations *s);
 /* Handle the signals that end a program from a terminal, except those that are ignored, as by

@@ -105,24 +105,6 @@ static int simulate_history(const struct simulate_options *o, struct err *err)
 
 /* --- the options of a simulation --- */
 
-static int set_policy(const char *name, const struct simulate_options *o, struct sim_options *sim,
-		      struct err *err)
-{
-	char *names;
-	int rc;
-
-	sim->policy = o->plans && !strcmp(name, "rubick") ? &policy_rubick : policy_find(name);
-	if (o->plans && sim->policy != &policy_rubick && sim->policy != &policy_goodput)
-		return usage_error(&cmd_simulate, err,
-				   "option '--plans' goes with the policies goodput and rubick");
-	if (sim->policy)
-		return 0;
-	names = policy_names(false);
-	rc = usage_error(&cmd_simulate, err, "no policy '%.60s': %s", name, names);
-	free(names);
-	return rc;
-}
-
 #define TIMER_MAX_LEASES 1e6
 
 /* "auto", "inf", or "A,B" in leases. */
@@ -154,12 +136,14 @@ static int set_timers(const char *text, double lease_s, struct sim_racks *t, str
 	return rc;
 }
 
-/* Sets what options and policy say in t, whose applications are not read, and in o, whose racks,
- * nodes, gpus_per_node and slice_s are set. */
-static int check_racks(struct sim_options *o, const struct simulate_racks *request,
-		       const char *policy, struct sim_racks *t, struct err *err)
+/* Sets the policy over racks, and what it and the options say of them, in the files and options of
+ * s; nodes, gpus_per_node and slice_s are set. */
+static int set_racks(const char *policy, const struct simulate_options *request,
+		     struct simulations *s, struct err *err)
 {
-	*t = (struct sim_racks){ .contention = request->contention };
+	struct sim_options *o = &s->options;
+	struct sim_racks *t = &s->racks;
+
 	if (o->nodes % o->racks)
 		return usage_error(&cmd_simulate, err, "%d nodes cannot stand in %d equal racks",
 				   o->nodes, o->racks);
@@ -171,6 +155,7 @@ static int check_racks(struct sim_options *o, const struct simulate_racks *reque
 		.racks = o->racks, .machines_per_rack = o->nodes / o->racks,
 		.gpus_per_machine = o->gpus_per_node,
 	};
+	t->contention = o->contention = request->contention;
 	t->policy = rack_policy_find(policy);
 	if (!t->policy)
 		return usage_error(&cmd_simulate, err, "option '--racks': no policy '%.60s': one "
@@ -181,7 +166,6 @@ static int check_racks(struct sim_options *o, const struct simulate_racks *reque
 		return usage_error(&cmd_simulate, err,
 				   "option '--lengths' does not go with the policy %s",
 				   t->policy->name);
-	o->contention = request->contention;
 	o->rack_policy = t->policy->name;
 	o->timers = t->policy->has_timers ? request->timers ? request->timers : "auto" : NULL;
 	return 0;
@@ -207,6 +191,10 @@ static int check_request(const struct simulate_options *o, struct err *err)
 		return usage_error(&cmd_simulate, err,
 				   "give --profiles and --workload, or --from-store, or "
 				   "--generate");
+	if (o->plans && o->gpus_per_node > SIM_GPUS_OF_NODE_MAX)
+		return usage_error(&cmd_simulate, err,
+				   "option '--plans': placements have a digit for the GPUs of a "
+				   "node, so %d at most", SIM_GPUS_OF_NODE_MAX);
 	if (!o->racks && o->nodes * o->gpus_per_node > SIMULATE_GPUS_MAX)
 		return usage_error(&cmd_simulate, err, "%lld GPUs; at most %d can be simulated",
 				   (long long)o->nodes * o->gpus_per_node,
@@ -219,31 +207,45 @@ static int check_request(const struct simulate_options *o, struct err *err)
 	return 0;
 }
 
-static int set_options(const char *policy, const struct simulate_options *o,
-		       struct sim_options *sim, struct err *err)
+/* What the options say under any policy. */
+static struct sim_options common_options(const struct simulate_options *o)
 {
-	bool known = o->lengths && !strcmp(o->lengths, "known");
-	struct sim_racks unused;
+	return (struct sim_options){
+		.nodes = (int)o->nodes, .gpus_per_node = (int)o->gpus_per_node,
+		.interval_s = o->interval_s, .restart_s = o->restart_s,
+		.slice_s = o->slice_s > 0 ? o->slice_s
+			: o->racks ? RACK_LEASE_S : SIM_OPTIONS_DEFAULT.slice_s,
+		.interference = o->interference, .events = o->events,
+		.kinds_blind = o->kinds_blind, .ends = o->outputs.ends_csv,
+		.racks = (int)o->racks, .plans = o->plans,
+	};
+}
 
-	*sim = SIM_OPTIONS_DEFAULT;
-	sim->nodes = (int)o->nodes;
-	sim->gpus_per_node = (int)o->gpus_per_node;
-	sim->interval_s = o->interval_s;
-	sim->restart_s = o->restart_s;
-	sim->slice_s = o->slice_s > 0 ? o->slice_s
-		: o->racks ? RACK_LEASE_S : SIM_OPTIONS_DEFAULT.slice_s;
-	sim->interference = o->interference;
-	sim->events = o->events;
-	sim->kinds_blind = o->kinds_blind;
-	sim->ends = o->outputs.ends_csv;
-	sim->racks = (int)o->racks;
+/* Sets the policy, and what it is told. */
+static int set_policy(const char *name, const struct simulate_options *o, struct simulations *s,
+		      struct err *err)
+{
+	struct sim_options *sim = &s->options;
+	bool known = o->lengths && !strcmp(o->lengths, "known");
+
 	if (o->racks) {
 		sim->lengths_known = known;
-		return check_racks(sim, &o->tiers, policy, &unused, err);
+		return set_racks(name, o, s, err);
 	}
-	if (set_policy(policy, o, sim, err))
-		return -1;
+	sim->policy = o->plans && !strcmp(name, "rubick") ? &policy_rubick : policy_find(name);
+	if (o->plans && sim->policy != &policy_rubick && sim->policy != &policy_goodput)
+		return usage_error(&cmd_simulate, err,
+				   "option '--plans' goes with the policies goodput and rubick");
+	if (!sim->policy) {
+		char *names = policy_names(false);
+		int rc = usage_error(&cmd_simulate, err, "no policy '%.60s': %s", name, names);
+
+		free(names);
+		return rc;
+	}
 	sim_options_set_knowledge(sim, sim->policy);
+	if (o->plans)
+		sim->knowledge = SIM_KNOWLEDGE_FULL;	/* the times of the files */
 	for (int k = 0; o->knowledge && sim_knowledge_names[k]; k++)
 		if (!strcmp(o->knowledge, sim_knowledge_names[k]))
 			sim->knowledge = (enum sim_knowledge)k;
@@ -254,70 +256,21 @@ static int set_options(const char *policy, const struct simulate_options *o,
 
 /* --- simulations --- */
 
-/* What the results refer to, in a world that is not that of profiles. */
-struct world {
-	struct sim_racks racks;
-	struct sim_plans plans;
-};
-
-/* Reads the tables, and simulates the workloads. */
-static int run_world(struct simulations *s, const struct simulate_options *o, struct world *w,
-		     const struct strings *workloads, struct err *err)
+/* Checks that nothing is written over that is read. */
+static int check_outputs(const struct simulate_options *o, const struct strings *workloads,
+			 struct err *err)
 {
-	const struct simulate_racks *tiers = &o->tiers;
-	struct sim_options *options = &s->options;
-	int n_gpus = options->nodes * options->gpus_per_node, rc;
-
-	if (o->plans && options->gpus_per_node > 9)
-		return usage_error(&cmd_simulate, err,
-				   "option '--plans': placements have a digit for the GPUs of a "
-				   "node, so 9 at most");
-	if (o->plans) {
-		options->knowledge = SIM_KNOWLEDGE_FULL;	/* the times of the files */
-		rc = sim_plans_read(&w->plans, o->profiles, options->gpus_per_node, n_gpus, err);
-	} else if (tiers->tiers) {
-		rc = sim_racks_read(&w->racks, tiers->tiers, err);
-	} else {
-		rc = sim_racks_read_links(&w->racks, tiers->links, tiers->models, err);
-	}
-	s->workloads = xcalloc(workloads->count, sizeof(*s->workloads));
-	s->results = xcalloc(workloads->count, sizeof(*s->results));
-	for (; rc == 0 && s->n < (int)workloads->count; s->n++) {
-		const char *path = workloads->items[s->n];
-		struct sim_workload *workload = &s->workloads[s->n];
-		struct sim_result *result = &s->results[s->n];
-
-		rc = o->plans ? sim_plans_workload(&w->plans, path, workload, err)
-			      : sim_racks_workload(&w->racks, path, workload, err);
-		if (rc)
-			break;
-		rc = o->plans ? sim_plans_run(options, &w->plans, workload, result, err)
-			      : sim_racks_run(options, &w->racks, workload, result, err);
-	}
-	return rc;
-}
-
-/* Checks that neither tables nor workloads are written over, and runs. */
-static int run(struct simulations *s, const char *policy, const struct simulate_options *o,
-	       struct world *w, struct err *err)
-{
-	const char *const tables[] = { o->tiers.tiers, o->tiers.links, o->tiers.models };
-	struct strings workloads = { 0 }, read = { 0 };
-	int rc = simulate_list_workloads(&o->workloads_read, &workloads, err);
+	const char *const tables[] = { o->tiers, o->links, o->models };
+	struct strings read = { 0 };
+	int rc;
 
 	for (int i = 0; i < 3; i++)
 		if (tables[i])
 			strings_add(&read, tables[i]);
-	for (size_t i = 0; i < workloads.count; i++)
-		strings_add(&read, workloads.items[i]);
-	rc = rc ? rc : simulate_check_outputs(&o->outputs, o->profiles, &read, err);
-	if (rc == 0 && o->racks)
-		rc = check_racks(&s->options, &o->tiers, policy, &w->racks, err);
-	if (rc == 0)
-		rc = o->racks || o->plans ? run_world(s, o, w, &workloads, err)
-			: simulations_run(s, o->profiles, &workloads, err);
+	for (size_t i = 0; i < workloads->count; i++)
+		strings_add(&read, workloads->items[i]);
+	rc = simulate_check_outputs(&o->outputs, o->profiles, &read, err);
 	strings_release(&read);
-	strings_release(&workloads);
 	return rc;
 }
 
@@ -348,25 +301,28 @@ static int simulate_and_show(const struct simulate_options *o, struct err *err)
 {
 	int n = o->policies.count ? (int)o->policies.count : 1, rc = check_request(o, err);
 	struct simulations *all = xcalloc((size_t)n, sizeof(*all));
-	char **kinds = xcalloc((size_t)n, sizeof(*kinds));
+	struct sim_options common = common_options(o);
+	char *kinds = o->kinds ? xstrdup(o->kinds) : NULL;
+	struct strings workloads = { 0 };
 
 	/* before the first one takes minutes */
-	for (int i = 0; rc == 0 && i < n; i++)
-		rc = set_options(policy_at(o, i), o, &all[i].options, err);
+	if (rc == 0 && kinds)
+		rc = simulate_kinds(kinds, &common, err);
 	for (int i = 0; rc == 0 && i < n; i++) {
-		struct simulations *s = &all[i];
-		struct world world = { .plans = { .count = 0 } };
-
-		kinds[i] = o->kinds ? xstrdup(o->kinds) : NULL;
+		all[i] = (struct simulations){
+			.options = common, .restart_table = o->restart_table,
+			.slowdown_table = o->slowdown_table, .tiers = o->tiers,
+			.links = o->links, .models = o->models,
+		};
+		rc = set_policy(policy_at(o, i), o, &all[i], err);
+	}
+	rc = rc || simulate_list_workloads(&o->workloads_read, &workloads, err) ||
+	     check_outputs(o, &workloads, err) ? -1 : 0;
+	for (int i = 0; rc == 0 && i < n; i++) {
 		if (i)
 			putchar('\n');
-		s->restart_table = o->restart_table;
-		s->slowdown_table = o->slowdown_table;
-		rc = (kinds[i] && simulate_kinds(kinds[i], &s->options, err)) ||
-		     run(s, policy_at(o, i), o, &world, err) ||
-		     show_simulations(s, o, err) ? -1 : 0;
-		sim_racks_release(&world.racks);
-		sim_plans_release(&world.plans);
+		rc = simulations_run(&all[i], o->profiles, &workloads, err) ||
+		     show_simulations(&all[i], o, err) ? -1 : 0;
 	}
 	if (rc == 0 && o->outputs.plot) {
 		struct text script = TEXT_INIT;
@@ -375,10 +331,9 @@ static int simulate_and_show(const struct simulate_options *o, struct err *err)
 		rc = picture_draw(script.data, o->outputs.plot, err);
 		text_release(&script);
 	}
-	for (int i = 0; i < n; i++) {
+	for (int i = 0; i < n; i++)
 		simulations_release(&all[i]);
-		free(kinds[i]);
-	}
+	strings_release(&workloads);
 	free(kinds);
 	free(all);
 	return rc;
@@ -398,11 +353,11 @@ static int main_simulate(int argc, char **argv, struct err *err)
 			.seed = (uint64_t)o.seed,
 		};
 
-		rc = o.gpus_per_node <= SIM_GENERATE_GPUS_MAX
+		rc = o.gpus_per_node <= SIM_GPUS_OF_NODE_MAX
 			? simulate_generate(o.generate, &g, err)
 			: usage_error(&cmd_simulate, err,
 				      "option '--gpus-per-node': made-up profiles have a digit for "
-				      "the GPUs of a node, so %d at most", SIM_GENERATE_GPUS_MAX);
+				      "the GPUs of a node, so %d at most", SIM_GPUS_OF_NODE_MAX);
 	} else if (rc == 0) {
 		rc = simulate_and_show(&o, err);
 	}

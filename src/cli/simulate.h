@@ -24,21 +24,15 @@ int simulate_check_outputs(const struct simulate_outputs *o, const char *profile
 /* simulate_options.c: "t4:6x4,a100:2x8" cut into kinds, whose names stay in the list. */
 int simulate_kinds(char *list, struct sim_options *o, struct err *err);
 
-/* The options of the world of racks. */
-struct simulate_racks {
-	const char *tiers, *links, *models, *timers;	/* or NULL */
-	bool contention;
-};
-
 struct simulate_options {
 	const char *profiles, *knowledge, *lengths;
 	const char *generate, *kinds, *restart_table, *slowdown_table;
+	const char *tiers, *links, *models, *timers;	/* of the world of racks */
 	struct simulate_outputs outputs;
 	struct text_list policies, workloads_read;
-	struct simulate_racks tiers;
 	int64_t racks, nodes, gpus_per_node, jobs, workloads, seed, devices;
 	double interval_s, interference, restart_s, slice_s, span_s;
-	bool json, from_store, events, kinds_blind, plans;
+	bool json, from_store, events, kinds_blind, plans, contention;
 };
 
 extern const struct option_spec simulate_option_specs[];

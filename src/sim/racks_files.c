@@ -33,7 +33,7 @@ static int take_tiers(const struct csv *c, int row, struct rack_application *a, 
 }
 
 /* Reads the applications, of tiers.csv or of models.csv. */
-int sim_racks_read(struct sim_racks *t, const char *path, struct err *err)
+static int read_applications(struct sim_racks *t, const char *path, struct err *err)
 {
 	static const struct csv_column tiers[] = {
 		{ "application|model", CSV_TEXT, 0, 0 }, { "machine", CSV_NUMBER, 1e-6, 1 },
@@ -87,25 +87,32 @@ static int take_link(const struct csv *c, int row, struct sim_racks *t, struct e
 	return 0;
 }
 
-int sim_racks_read_links(struct sim_racks *t, const char *links, const char *models,
-			 struct err *err)
+static int read_links(struct sim_racks *t, const char *path, struct err *err)
 {
 	static const struct csv_column columns[] = {
 		{ "tier", CSV_TEXT, 0, 0 }, { "bandwidth_GB_s", CSV_NUMBER, 1e-6, 1e9 },
 		{ "latency_s", CSV_NUMBER, 0, 1e3 }, { "congestion", CSV_NUMBER, 1, 1e6 },
 	};
 	struct csv c;
-	int rc = csv_read(&c, links, columns, 4, err);
+	int rc = csv_read(&c, path, columns, 4, err);
 
 	for (int row = 0; rc == 0 && row < c.n_rows; row++)
 		rc = take_link(&c, row, t, err);
 	csv_release(&c);
 	for (int k = 0; rc == 0 && k < DISTANCES; k++)
 		if (t->links[k].bytes_per_s <= 0)
-			rc = err_set(err, EX_DATAERR, "%s: no row for '%s'", links,
+			rc = err_set(err, EX_DATAERR, "%s: no row for '%s'", path,
 				     distance_names[k]);
-	t->by_links = true;
-	return rc ? -1 : sim_racks_read(t, models, err);
+	return rc;
+}
+
+int sim_racks_read(struct sim_racks *t, const char *tiers, const char *links, const char *models,
+		   struct err *err)
+{
+	t->by_links = !tiers;
+	if (t->by_links && read_links(t, links, err))
+		return -1;
+	return read_applications(t, t->by_links ? models : tiers, err);
 }
 
 void sim_racks_release(struct sim_racks *t)

@@ -364,7 +364,8 @@ static const struct world world_of_plans = {
 };
 
 int sim_plans_run(const struct sim_options *options, const struct sim_plans *plans,
-		  const struct sim_workload *workload, struct sim_result *result, struct err *err)
+		  const struct sim_workload *workload, const struct sim_progress *progress,
+		  struct sim_result *result, struct err *err)
 {
 	const struct plan_job *jobs = workload->own;
 	struct plan_run *runs = xcalloc((size_t)workload->n_jobs, sizeof(*runs));
@@ -389,7 +390,7 @@ int sim_plans_run(const struct sim_options *options, const struct sim_plans *pla
 			r->goodput[n] = may ? 1 / row->iteration_s : (double)NAN;
 		}
 	}
-	rc = sim_run(&s, NULL, result);
+	rc = sim_run(&s, progress, result);
 	sim_release(&s);
 	for (int i = 0; i < workload->n_jobs; i++)
 		free(runs[i].goodput);

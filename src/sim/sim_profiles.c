@@ -191,17 +191,21 @@ static int read_applications(struct sim_profiles *p, char *const *kinds, struct 
 	return rc;
 }
 
-int sim_profiles_read_kinds(struct sim_profiles *p, const char *directory,
-			    const char *const *kinds, int n_kinds, struct err *err)
+int sim_profiles_read(struct sim_profiles *p, const char *directory, const char *const *kinds,
+		      int n_kinds, struct err *err)
 {
 	struct strings suffixes = { 0 };
 	int rc;
 
-	*p = (struct sim_profiles){ .directory = xstrdup(directory), .n_kinds = n_kinds };
+	*p = (struct sim_profiles){ .directory = xstrdup(directory), .n_kinds = 1 };
+	if (n_kinds)
+		p->n_kinds = n_kinds;
+	else
+		strings_add(&suffixes, "");
 	for (int k = 0; k < n_kinds; k++)
-		strings_addf(&suffixes, "%s%s", kinds ? "-" : "", kinds ? kinds[k] : "");
+		strings_addf(&suffixes, "-%s", kinds[k]);
 	rc = read_applications(p, suffixes.items, err);
-	for (size_t k = 0; kinds && k < sizeof(entries) / sizeof(entries[0]); k++) {
+	for (size_t k = 0; n_kinds && k < sizeof(entries) / sizeof(entries[0]); k++) {
 		struct application *a = find(p, entries[k].name);
 
 		if (!a)
@@ -214,11 +218,6 @@ int sim_profiles_read_kinds(struct sim_profiles *p, const char *directory,
 	if (rc)
 		sim_profiles_release(p);
 	return rc;
-}
-
-int sim_profiles_read(struct sim_profiles *p, const char *directory, struct err *err)
-{
-	return sim_profiles_read_kinds(p, directory, NULL, 1, err);
 }
 
 void sim_profiles_release(struct sim_profiles *p)

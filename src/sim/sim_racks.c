@@ -322,7 +322,8 @@ static const struct world world_of_racks = {
 };
 
 int sim_racks_run(const struct sim_options *options, const struct sim_racks *t,
-		  const struct sim_workload *workload, struct sim_result *result, struct err *err)
+		  const struct sim_workload *workload, const struct sim_progress *progress,
+		  struct sim_result *result, struct err *err)
 {
 	const struct rack_workload_job *jobs = workload->own;
 	size_t n = (size_t)workload->n_jobs, machines = (size_t)racks_machines(&t->cluster);
@@ -351,7 +352,7 @@ int sim_racks_run(const struct sim_options *options, const struct sim_racks *t,
 		s.jobs[i].own = &racks.runs[i];
 		init_run(&racks, &racks.runs[i], &s.jobs[i], &jobs[i]);
 	}
-	rc = sim_run(&s, NULL, result);
+	rc = sim_run(&s, progress, result);
 	sim_release(&s);
 	rack_state_release(&racks.state);
 	free(racks.asked);

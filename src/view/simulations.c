@@ -22,24 +22,48 @@ static int read_profiles(struct simulations *s, const char *directory, struct er
 	const struct sim_options *o = &s->options;
 	const char *kinds[SCHED_KINDS];
 
-	if (!o->n_kinds)
-		return sim_profiles_read(&s->profiles, directory, err);
 	for (int k = 0; k < o->n_kinds; k++)
 		kinds[k] = o->kinds[k].name;
-	return sim_profiles_read_kinds(&s->profiles, directory, kinds, o->n_kinds, err);
+	return sim_profiles_read(&s->profiles, directory, kinds, o->n_kinds, err) ||
+	       (s->restart_table &&
+		sim_profiles_read_table(&s->profiles, s->restart_table, true, err)) ||
+	       (s->slowdown_table &&
+		sim_profiles_read_table(&s->profiles, s->slowdown_table, false, err)) ? -1 : 0;
 }
 
-static int read_workloads(struct simulations *s, const struct strings *paths, struct err *err)
+static int read_files(struct simulations *s, const char *directory, const struct strings *paths,
+		      struct err *err)
 {
-	int rc = 0;
+	const struct sim_options *o = &s->options;
+	int rc = o->racks ? sim_racks_read(&s->racks, s->tiers, s->links, s->models, err)
+		: o->plans ? sim_plans_read(&s->plans, directory, o->gpus_per_node,
+					    o->nodes * o->gpus_per_node, err)
+		: read_profiles(s, directory, err);
 
 	s->workloads = xcalloc(paths->count, sizeof(*s->workloads));
 	s->results = xcalloc(paths->count, sizeof(*s->results));
 	for (size_t i = 0; i < paths->count && rc == 0; i++) {
-		rc = sim_workload_read(&s->workloads[s->n], paths->items[i], &s->profiles, err);
+		struct sim_workload *w = &s->workloads[s->n];
+		const char *path = paths->items[i];
+
+		rc = o->racks ? sim_racks_workload(&s->racks, path, w, err)
+			: o->plans ? sim_plans_workload(&s->plans, path, w, err)
+			: sim_workload_read(w, path, &s->profiles, err);
 		s->n += rc == 0;
 	}
 	return rc;
+}
+
+static int run_workload(struct simulations *s, int i, const struct sim_progress *progress,
+			struct err *err)
+{
+	const struct sim_options *o = &s->options;
+	const struct sim_workload *w = &s->workloads[i];
+	struct sim_result *r = &s->results[i];
+
+	return o->racks ? sim_racks_run(o, &s->racks, w, progress, r, err)
+		: o->plans ? sim_plans_run(o, &s->plans, w, progress, r, err)
+		: simulate(o, &s->profiles, w, progress, r, err);
 }
 
 /* --- side by side --- */
@@ -92,8 +116,7 @@ static void work_all(struct worker *w)
 
 	while ((i = take_workload(w->team)) >= 0) {
 		w->done = 0;
-		if (simulate(&s->options, &s->profiles, &s->workloads[i], &progress, &s->results[i],
-			     &err)) {
+		if (run_workload(s, i, &progress, &err)) {
 			pthread_mutex_lock(&w->team->mutex);
 			if (i < w->team->failed) {
 				w->team->failed = i;
@@ -175,7 +198,7 @@ static int count_cores(void)
 										   : 1;
 }
 
-int simulations_run(struct simulations *s, const char *profiles, const struct strings *workloads,
+int simulations_run(struct simulations *s, const char *directory, const struct strings *workloads,
 		    struct err *err)
 {
 	struct team team = {
@@ -184,12 +207,7 @@ int simulations_run(struct simulations *s, const char *profiles, const struct st
 	struct worker *workers;
 	int n, started = 0;
 
-	if (read_profiles(s, profiles, err) ||
-	    (s->restart_table &&
-	     sim_profiles_read_table(&s->profiles, s->restart_table, true, err)) ||
-	    (s->slowdown_table &&
-	     sim_profiles_read_table(&s->profiles, s->slowdown_table, false, err)) ||
-	    read_workloads(s, workloads, err))
+	if (read_files(s, directory, workloads, err))
 		return -1;
 	team.failed = s->n;
 	for (int i = 0; i < s->n; i++)
@@ -228,4 +246,6 @@ void simulations_release(struct simulations *s)
 	free(s->results);
 	free(s->workloads);
 	sim_profiles_release(&s->profiles);
+	sim_plans_release(&s->plans);
+	sim_racks_release(&s->racks);
 }

@@ -205,7 +205,7 @@ static void complains(const char *name, const char *text, const char *wanted)
 	const char *colon;
 
 	write_file(name, text);
-	ok(sim_profiles_read(&p, directory, &err) == -1, wanted);
+	ok(sim_profiles_read(&p, directory, NULL, 0, &err) == -1, wanted);
 	is_int(err.exit_status, EX_DATAERR, "a bad file is an error of data");
 	colon = strstr(err.text, name);
 	is_str(colon ? colon + strlen(name) : err.text, wanted,
@@ -242,7 +242,7 @@ int main(void)
 	if (!mkdtemp(directory))
 		return 2;
 	write_profiles();
-	if (!ok(sim_profiles_read(&p, directory, &err) == 0, "good profiles are read")) {
+	if (!ok(sim_profiles_read(&p, directory, NULL, 0, &err) == 0, "good profiles are read")) {
 		printf("# %s\n", err.text);
 		return done();
 	}

@@ -106,7 +106,7 @@ static void run_case(const struct sim_options *o, const char *jobs, struct sim_w
 
 	write_file("workload.csv", text);
 	free(text);
-	if (sim_profiles_read(&p, path_of("profiles"), &err) ||
+	if (sim_profiles_read(&p, path_of("profiles"), NULL, 0, &err) ||
 	    sim_workload_read(w, path_of("workload.csv"), &p, &err) ||
 	    simulate(o, &p, w, NULL, result, &err)) {
 		printf("Bail out! %s\n", err.text);
@@ -395,7 +395,7 @@ static void examples(void)
 	struct sim_workload w;
 	struct err err = { 0 };
 
-	ok(sim_profiles_read(&p, path, &err) == 0, "the example's profiles are read");
+	ok(sim_profiles_read(&p, path, NULL, 0, &err) == 0, "the example's profiles are read");
 	free(path);
 	path = xasprintf("%s/" EXAMPLE "/workloads/workload-1.csv", root());
 	ok(sim_workload_read(&w, path, &p, &err) == 0, "the example's first workload is read");
@@ -518,7 +518,7 @@ static void published(void)
 		return;
 	}
 	path = xasprintf("%s/profiles", data());
-	if (ok(sim_profiles_read(&p, path, &err) == 0, "the published profiles are read"))
+	if (ok(sim_profiles_read(&p, path, NULL, 0, &err) == 0, "the published profiles are read"))
 		compare(f, &p);
 	sim_profiles_release(&p);
 	free(path);
