@@ -205,15 +205,19 @@ int csv_read(struct csv *c, const char *path, const struct csv_column *columns, 
 	     struct err *err)
 {
 	struct cursor at = { .row = CSV_HEADING - 1 };
-	int where[COLUMNS_MAX] = { 0 }, rc;
+	int rc;
 
-	*c = (struct csv){ .path = xstrdup(path), .columns = columns, .n_columns = n_columns,
-			   .data = TEXT_INIT };
+	*c = (struct csv){ .path = xstrdup(path), .columns = columns, .n_columns = n_columns };
+	text_init(&c->data);
 	rc = load_file(c, err);
-	at.next = c->data.data + (strncmp(c->data.data, "\xef\xbb\xbf", 3) == 0 ? 3 : 0);
-	if (rc == 0)
+	if (rc == 0) {
+		int where[COLUMNS_MAX] = { 0 };
+
+		at.next = c->data.data;
+		at.next += strncmp(at.next, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
 		rc = next_line(c, &at, err) || find_columns(c, &at, where, err) ||
 		     read_rows(c, &at, where, err) ? -1 : 0;
+	}
 	for (int i = 0; rc == 0 && i < c->n_rows * n_columns; i++)
 		rc = check_cell(c, i / n_columns, i % n_columns, err);
 	if (rc)
@@ -226,7 +230,9 @@ void csv_release(struct csv *c)
 	free(c->path);
 	text_release(&c->data);
 	free(c->cells);
-	*c = (struct csv){ .data = TEXT_INIT };
+	c->path = NULL;
+	c->cells = NULL;
+	c->n_rows = 0;
 }
 
 /* --- directories --- */

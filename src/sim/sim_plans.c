@@ -332,7 +332,8 @@ int plan_check(const struct plan_run *const *runs, int n, int n_nodes, int gpus_
 
 static int check_plans(struct sim *s)
 {
-	const struct plan_run **runs = xcalloc((size_t)s->n_active, sizeof(const struct plan_run *));
+	const struct plan_run **runs =
+		xcalloc((size_t)s->n_active, sizeof(const struct plan_run *));
 	int rc;
 
 	for (int i = 0; i < s->n_active; i++)
