@@ -172,10 +172,10 @@ int history_job(struct session *s, const struct history *h, const struct job *jo
  * characters and changes of the writing direction. */
 void page_add_text(struct text *out, const char *s);
 
-/* page_timeline.c: a line for each device, a bar for each turn. */
+/* page_svg.c: a line for each device, a bar for each turn. */
 void page_add_timeline(struct text *out, const struct page *p);
 
-/* page_chart.c: curves over samples, or over time where a position is unknown. */
+/* page_svg.c: curves over samples, or over time where a position is unknown. */
 struct chart_line {
 	const struct curve *curve;
 	/* sets the line's colour, and is its name if there are several lines */
