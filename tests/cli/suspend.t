@@ -272,6 +272,41 @@ ok 'a job that is suspended already comes back' wait_for 20 passes_until \
 	"job_id = $job AND resumed_boot_s > 0"
 unset POLLUX_SUSPEND_MEMORY
 end_two
+# --- programs that stop themselves, and that count the time ---
+# As script(1) does: its child was stopped, which it sees when both go on.
+cat >stops-itself <<'END'
+use strict;
+$| = 1;
+my $stops = 2;
+$SIG{CONT} = sub { kill STOP => $$ if $stops-- > 0 };
+print "ready\n";
+for my $i (1 .. 100000) { select undef, undef, undef, 0.05; print "step $i\n" }
+END
+program='perl stops-itself'
+two_jobs
+ok 'a job that watches its stops is suspended' wait_for 30 passes_until \
+	"job_id = $job AND suspension = 'suspended'"
+"$POLLUX" cancel "$other"
+ok 'that job comes back' wait_for 30 passes_until "job_id = $job AND resumed_boot_s > 0"
+at() { grep -c step "$POLLUX_DIR/logs/$job.log"; }
+was=$(at)
+goes_on() { [ "$(at)" -gt "$((was + 20))" ]; }
+ok 'a process that stops itself when it goes on is continued again' wait_for 30 goes_on
+end_two
+program='timeout 1000 perl count x 100000'
+two_jobs
+ok 'a job under timeout(1) is not suspended' wait_for 30 passes_until \
+	"job_id = $job AND suspension IS NULL"
+like 'the event says what counts the time' \
+	' suspend +it is not suspended and keeps its devices: timeout\(1\), among its processes' \
+	"$("$POLLUX" status "$job")"
+end_two
+two_jobs --suspend always
+ok 'it is with --suspend always' wait_for 30 passes_until \
+	"job_id = $job AND suspension = 'suspended'"
+end_two
+program='perl count x 100000'
+
 status 'suspend_memory in bytes is a configuration error' 78 env POLLUX_SUSPEND_MEMORY=4G \
 	"$POLLUX" schedule
 like 'the message says what suspend_memory takes' "from 0% to 100%" "$err"

@@ -307,6 +307,7 @@ static void supervisor_init(struct supervisor *s, const struct paths *paths)
 		.leader = { .fd = -1, .stat_fd = -1, .wait_status = -1 },
 		.reports = { .socket_fd = -1, .position_fd = -1 },
 		.output = { .log_fd = -1, .keeper.fd = -1 },
+		.suspension.all_stopped_boot_s = NAN,
 		.stop.next_boot_s = INFINITY, .lock.fd = -1, .signal_fd = -1,
 	};
 	stop_order_begin(&s->stop.order, 0, NAN, 0);
@@ -329,6 +330,7 @@ static void supervisor_release(struct supervisor *s)
 	free(s->devices.moved);
 	free(s->devices.launch);
 	free(s->suspension.bound);
+	pid_list_release(&s->suspension.stopped_before);
 	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
 		if (fds[i] >= 0)
 			close(fds[i]);

@@ -182,6 +182,10 @@ struct supervisor_suspension {
 	/* why the run has to keep its device though all its processes are stopped; "": nothing */
 	char unsettled[160];
 	bool told_of_continued;		/* that somebody continued the suspended run */
+	/* processes that somebody else had stopped before: they stay so when the run goes on */
+	struct pid_list stopped_before;
+	double all_stopped_boot_s;	/* since when the running run is stopped; NaN: it is not */
+	bool told_of_stopped;
 };
 
 /* The move of the run's GPU memory. */

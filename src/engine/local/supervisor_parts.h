@@ -268,6 +268,13 @@ bool supervisor_leave_devices(struct supervisor *s);
 bool supervisor_return_to_devices(struct supervisor *s);
 /* After that: binds the processes to these devices and continues them. */
 void supervisor_end_suspension(struct supervisor *s);
+/* A run that goes on again: continues what stopped itself, as script(1) does when it sees that its
+ * child was stopped. Another run: tells once that somebody has stopped it. Returns the time until
+ * the next look, if that is shorter. */
+double supervisor_watch_stopped(struct supervisor *s, double now);
+/* True, with the words for supervisor_refuse_suspension(): a program of the run counts the time for
+ * which it is stopped. */
+bool supervisor_counts_time(struct supervisor *s);
 /* Writes that the run cannot be suspended and keeps its devices. False: it could not be written. */
 bool supervisor_refuse_suspension(struct supervisor *s);
 /* The run stays suspended: somebody holds the devices that it was given, though no run has them. */

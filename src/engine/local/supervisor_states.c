@@ -112,6 +112,10 @@ static void stop_processes(struct supervisor *s)
 
 static void suspend(struct supervisor *s)
 {
+	if (supervisor_counts_time(s)) {
+		supervisor_refuse_suspension(s);
+		return;
+	}
 	enter_state(s, ST_FREEZING, INFINITY);
 	if (!supervisor_freeze(s))
 		stop_processes(s);

@@ -3,6 +3,7 @@
  * Each state is in the store before it is entered: the devices are free in the store before their
  * locks are, and in use before a process goes on. If this supervisor dies while the run is
  * suspended, the next one keeps it so; else the next one continues what is stopped and ends it. */
+#include "pollux/advice.h"
 #include "supervisor_parts.h"
 
 /* A process that was forked while the others were being stopped may be missed by one look at
@@ -32,14 +33,85 @@ bool supervisor_is_quiet(struct supervisor *s)
 	return s->suspension.quiet_rounds >= QUIET_ROUNDS;
 }
 
-void supervisor_continue_all(struct supervisor *s)
+static void continue_processes(struct supervisor *s, bool stopped_ones)
 {
 	struct pid_list list;
 
 	supervisor_find_processes(s, &list);
 	for (int i = 0; i < list.count; i++)
-		kill(list.items[i], SIGCONT);
+		if (!pid_list_has(&s->suspension.stopped_before, list.items[i]) &&
+		    (!stopped_ones || proc_is_stopped(list.items[i])))
+			kill(list.items[i], SIGCONT);
 	pid_list_release(&list);
+}
+
+void supervisor_continue_all(struct supervisor *s)
+{
+	continue_processes(s, false);
+}
+
+/* A program such as script(1) stops itself when it sees that its child was stopped: it may see
+ * that only after both were continued. */
+#define CONTINUED_S 30.0
+#define CONTINUED_LEAST_S 0.02
+
+static bool goes_on_again(const struct supervisor *s, double now)
+{
+	return now - s->run.resumed_boot_s < CONTINUED_S;	/* NaN: it never left */
+}
+
+static void keep_stopped_before(struct supervisor *s, double now)
+{
+	struct pid_list list;
+
+	if (goes_on_again(s, now))
+		return;
+	pid_list_release(&s->suspension.stopped_before);
+	supervisor_find_processes(s, &list);
+	for (int i = 0; i < list.count; i++)
+		if (proc_is_stopped(list.items[i]))
+			pid_list_add(&s->suspension.stopped_before, list.items[i]);
+	pid_list_release(&list);
+}
+
+#define STOPPED_S 10.0		/* somebody may want to look at a program for a moment */
+
+/* Tells once that somebody has stopped the whole run. */
+static void tell_of_stopped(struct supervisor *s, double now)
+{
+	struct supervisor_suspension *u = &s->suspension;
+	struct text t = TEXT_INIT;
+	struct pid_list list;
+	bool all = true;
+
+	supervisor_find_processes(s, &list);
+	for (int i = 0; i < list.count && all; i++)
+		all = proc_is_stopped(list.items[i]);
+	pid_list_release(&list);
+	if (!all || isnan(u->all_stopped_boot_s))
+		u->all_stopped_boot_s = all ? now : (double)NAN;
+	if (!(now - u->all_stopped_boot_s >= STOPPED_S))
+		return;
+	advice_add_continue(&t, (pid_t)s->handle.leader_pid);
+	supervisor_tell_event(s, "suspend", "somebody has stopped all its processes, and it keeps "
+			      "its devices: %s continues the first of them", t.data);
+	text_release(&t);
+	u->told_of_stopped = true;
+}
+
+double supervisor_watch_stopped(struct supervisor *s, double now)
+{
+	struct supervisor_suspension *u = &s->suspension;
+
+	if (goes_on_again(s, now)) {
+		continue_processes(s, true);
+		return fmax(now - s->run.resumed_boot_s, CONTINUED_LEAST_S);
+	}
+	if (s->leader.gone || !proc_is_stopped((pid_t)s->handle.leader_pid))
+		u->all_stopped_boot_s = NAN;
+	else if (!u->told_of_stopped)
+		tell_of_stopped(s, now);
+	return INFINITY;
 }
 
 /* --- devices --- */
@@ -77,10 +149,16 @@ void supervisor_begin_suspension(struct supervisor *s)
 {
 	size_t size = (size_t)s->run.configuration.replicas * sizeof(*s->run.devices);
 
-	free(s->suspension.bound);
-	s->suspension = (struct supervisor_suspension){ .bound = xmalloc(size) };
-	memcpy(s->suspension.bound, s->run.devices, size);
+	struct supervisor_suspension *u = &s->suspension;
+
 	s->run.suspended_boot_s = clock_boot_s();
+	keep_stopped_before(s, s->run.suspended_boot_s);
+	free(u->bound);
+	*u = (struct supervisor_suspension){
+		.bound = xmalloc(size), .stopped_before = u->stopped_before,
+		.all_stopped_boot_s = NAN,
+	};
+	memcpy(u->bound, s->run.devices, size);
 	supervisor_stop_limit(s);
 	stop_round(s);
 }
@@ -115,6 +193,26 @@ void supervisor_keep_stopped(struct supervisor *s)
 	s->suspension.told_of_continued = true;
 }
 
+/* The clock of timeout(1) goes on while it is stopped: it would kill its command when the run goes
+ * on. */
+bool supervisor_counts_time(struct supervisor *s)
+{
+	struct pid_list list;
+	bool found = false;
+
+	if (s->job.declared.suspend == SUSPEND_ALWAYS)
+		return false;
+	supervisor_find_processes(s, &list);
+	for (int i = 0; i < list.count && !found; i++)
+		found = proc_has_name(list.items[i], "timeout");
+	pid_list_release(&list);
+	if (found)
+		snprintf(s->suspension.unsettled, sizeof(s->suspension.unsettled),
+			 "timeout(1), among its processes, would count the time for which it is "
+			 "suspended; --time-limit does not");
+	return found;
+}
+
 bool supervisor_refuse_suspension(struct supervisor *s)
 {
 	double now = clock_boot_s(), after_s = now - s->run.suspended_boot_s;
@@ -130,7 +228,7 @@ bool supervisor_refuse_suspension(struct supervisor *s)
 	name_the_unstopped(s, who);
 	s->run = run;
 	if (s->suspension.unsettled[0])
-		supervisor_tell_event(s, "suspend", "it is not suspended and keeps its GPU: %s",
+		supervisor_tell_event(s, "suspend", "it is not suspended and keeps its devices: %s",
 				      s->suspension.unsettled);
 	else
 		supervisor_tell_event(s, "suspend", "it cannot be suspended and keeps its devices: "
