@@ -123,6 +123,9 @@ enum job_filter {
 
 int store_jobs_list(struct store *s, enum job_filter filter, double since_wall_s,
 		    struct job_list *list, struct err *err);
+/* The jobs with these ids, in this order. EX_NOINPUT: one of them is not there. */
+int store_jobs_get(struct store *s, const int64_t *ids, int n, struct job_list *list,
+		   struct err *err);
 void job_list_release(struct job_list *list);
 /* The device-seconds of service that the newest jobs which are done had, profiles not counted: at
  * most `most` of them. Returns their number, or -1. */

@@ -169,14 +169,6 @@ static bool is_given_out(const struct patient *p, const char *id)
 	return false;
 }
 
-static bool has(const struct pid_list *list, pid_t pid)
-{
-	for (int i = 0; i < list->count; i++)
-		if (list->items[i] == pid)
-			return true;
-	return false;
-}
-
 /* The processes that hold the lock. Others may have the file open to read it. */
 static void find_holders(const char *lock, struct pid_list *holders)
 {
@@ -184,12 +176,9 @@ static void find_holders(const char *lock, struct pid_list *holders)
 
 	*holders = (struct pid_list){ 0 };
 	proc_users_of_file(lock, &users);
-	for (int i = 0; i < users.count; i++) {
-		if (!lock_is_held_by(lock, users.items[i]))
-			continue;
-		holders->items = xgrow(holders->items, holders->count, sizeof(*holders->items));
-		holders->items[holders->count++] = users.items[i];
-	}
+	for (int i = 0; i < users.count; i++)
+		if (lock_is_held_by(lock, users.items[i]))
+			pid_list_add(holders, users.items[i]);
 	pid_list_release(&users);
 }
 
@@ -210,7 +199,7 @@ static int64_t supervised_run(const struct patient *p, const struct pid_list *ho
 		if (id <= 0 || strcmp(end, ".lock") != 0)
 			continue;
 		lock = paths_run(&p->paths, id, "lock");
-		if (lock_holder_find(lock, &h) && has(holders, (pid_t)h.pid))
+		if (lock_holder_find(lock, &h) && pid_list_has(holders, (pid_t)h.pid))
 			run = id;
 		free(lock);
 	}
@@ -256,7 +245,7 @@ static void check_device(struct patient *p, const struct engine_context *at,
 	if (holder) {
 		find_holders(lock, &now);
 		for (int i = 0; i < now.count; i++)
-			if (has(&first, now.items[i]))
+			if (pid_list_has(&first, now.items[i]))
 				text_addf(&pids, " %d", (int)now.items[i]);
 		run = supervised_run(p, &now);
 	}

@@ -69,6 +69,18 @@ int store_has_schedulable(struct store *s, bool *has, struct err *err)
 		       " 'running') AND profile = 0)", "b<", has);
 }
 
+int store_jobs_get(struct store *s, const int64_t *ids, int n, struct job_list *list,
+		   struct err *err)
+{
+	*list = (struct job_list){ .items = xcalloc((size_t)n, sizeof(*list->items)) };
+	for (; list->count < n; list->count++)
+		if (store_job_get(s, ids[list->count], &list->items[list->count], err)) {
+			job_list_release(list);
+			return -1;
+		}
+	return 0;
+}
+
 void job_list_release(struct job_list *list)
 {
 	for (int i = 0; i < list->count; i++)

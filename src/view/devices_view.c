@@ -9,14 +9,6 @@
 #include "pollux/engine.h"
 #include "pollux/mem.h"
 
-static int64_t reserved_for(const struct devices_view *v, const char *id)
-{
-	for (int i = 0; i < v->reserved.count; i++)
-		if (!strcmp(v->reserved.items[i].device.id, id))
-			return v->reserved.items[i].job_id;
-	return 0;
-}
-
 int64_t devices_holder(const struct devices_view *v, const char *id)
 {
 	const struct run *holder = NULL;
@@ -26,7 +18,10 @@ int64_t devices_holder(const struct devices_view *v, const char *id)
 			if (!strcmp(v->runs.items[r].devices[i].id, id) &&
 			    (!holder || holder->state == RUN_ASSIGNED))
 				holder = &v->runs.items[r];
-	return holder ? holder->job_id : reserved_for(v, id);
+	for (int i = 0; !holder && i < v->reserved.count; i++)
+		if (!strcmp(v->reserved.items[i].device.id, id))
+			return v->reserved.items[i].job_id;
+	return holder ? holder->job_id : 0;
 }
 
 const char *devices_link_name(const struct devices_view *v, int a, int b)

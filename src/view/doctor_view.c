@@ -12,37 +12,31 @@ static const char *const marks[] = {
 	[FINDING_LOOK] = "", [FINDING_STOPS] = "NO JOB STARTS: ", [FINDING_DAMAGE] = "DAMAGED: ",
 };
 
-static void print_well(const struct doctor_section *s, const struct output *out)
-{
-	struct text line = TEXT_INIT;
-
-	text_add(&line, "all is well");
-	if (s->state.length)
-		text_addf(&line, ": %s", s->state.data);
-	output_textline(out, s->name, &line);
-	text_release(&line);
-}
-
 void doctor_print(const struct doctor *d, const struct output *out)
 {
 	for (int i = 0; i < d->n_sections; i++) {
-		const char *name = d->sections[i].name;
+		const struct doctor_section *s = &d->sections[i];
+		const char *name = s->name;
+		struct text line = TEXT_INIT;
 
-		if (d->sections[i].n_findings == 0)
-			print_well(&d->sections[i], out);
+		if (s->n_findings == 0) {
+			text_add(&line, "all is well");
+			if (s->state.length)
+				text_addf(&line, ": %s", s->state.data);
+			output_textline(out, name, &line);
+		}
 		for (int k = 0; k < d->count; k++) {
 			const struct finding *f = &d->items[k];
-			struct text line = TEXT_INIT;
 
-			if (strcmp(d->items[k].section, d->sections[i].name) != 0)
+			if (strcmp(f->section, s->name) != 0)
 				continue;
 			text_addf(&line, "%s%s", marks[f->severity], f->text);
 			output_textline(out, name, &line);
 			if (f->mend)
 				output_sayf(out->file, "%*smend: %s", INDENT, "", f->mend);
-			text_release(&line);
 			name = "";
 		}
+		text_release(&line);
 	}
 }
 

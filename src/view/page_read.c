@@ -179,25 +179,11 @@ static bool is_shown(const struct page *p, int64_t group_id)
 	return false;
 }
 
-/* Reads curves of only as many jobs as a picture shows: those of 10,000 jobs would not fit into
- * memory. */
-static int read_group_curves(struct store *s, struct page_group *g, struct err *err)
-{
-	int n = 0, rc = 0;
-
-	g->curves = xcalloc((size_t)g->results.jobs.count + 1, sizeof(*g->curves));
-	for (int i = 0; i < g->results.jobs.count && n < PAGE_CHART_LINES && rc == 0; i++) {
-		rc = store_curves_of_job(s, g->results.jobs.items[i].id, &g->curves[i], err);
-		n += g->curves[i].count > 0;
-	}
-	return rc;
-}
-
 static int read_group(struct store *s, struct page_group *g, struct err *err)
 {
 	struct job_list jobs;
 	int64_t *ids;
-	int rc = store_group_jobs(s, g->group.id, &jobs, err);
+	int n = 0, rc = store_group_jobs(s, g->group.id, &jobs, err);
 
 	if (rc)
 		return rc;
@@ -206,8 +192,13 @@ static int read_group(struct store *s, struct page_group *g, struct err *err)
 		ids[i] = jobs.items[i].id;
 	if (jobs.count)
 		rc = results_read(s, ids, jobs.count, &g->results, err);
-	if (rc == 0)
-		rc = read_group_curves(s, g, err);
+	/* Reads curves of only as many jobs as a picture shows: those of 10,000 jobs would not fit
+	 * into memory. */
+	g->curves = xcalloc((size_t)g->results.jobs.count + 1, sizeof(*g->curves));
+	for (int i = 0; i < g->results.jobs.count && n < PAGE_CHART_LINES && rc == 0; i++) {
+		rc = store_curves_of_job(s, g->results.jobs.items[i].id, &g->curves[i], err);
+		n += g->curves[i].count > 0;
+	}
 	free(ids);
 	job_list_release(&jobs);
 	return rc;

@@ -101,51 +101,25 @@ static void add_job(struct results *r, const struct job *job,
 		add_column(r, metrics->items[i].name);
 }
 
-static int read_one(struct store *s, int64_t id, struct results *r, struct err *err)
+int results_read(struct store *s, const int64_t *ids, int n, struct results *r, struct err *err)
 {
-	struct job_metric_list metrics;
-	struct job job;
+	struct job_list jobs;
+	int rc;
 
-	job_init(&job);
-	if (store_job_get(s, id, &job, err) || store_metrics_of_job(s, id, &metrics, err)) {
-		job_release(&job);
-		return -1;
-	}
-	add_job(r, &job, &metrics);
-	return 0;
-}
-
-static int read_all(struct store *s, struct results *r, struct err *err)
-{
-	struct job_list all;
-	int rc = 0;
-
-	if (store_jobs_list(s, JOBS_ALL, 0, &all, err))
-		return -1;
-	for (int i = 0; i < all.count && rc == 0; i++) {
+	*r = (struct results){ .n_columns = 0 };
+	rc = n ? store_jobs_get(s, ids, n, &jobs, err) : store_jobs_list(s, JOBS_ALL, 0, &jobs, err);
+	for (int i = 0; rc == 0 && i < jobs.count; i++) {
 		struct job_metric_list metrics;
 
-		rc = store_metrics_of_job(s, all.items[i].id, &metrics, err);
-		if (rc || metrics.count == 0) {
+		rc = store_metrics_of_job(s, jobs.items[i].id, &metrics, err);
+		if (rc || (n == 0 && metrics.count == 0)) {
 			job_metric_list_release(&metrics);
 			continue;
 		}
-		add_job(r, &all.items[i], &metrics);
-		job_init(&all.items[i]);
+		add_job(r, &jobs.items[i], &metrics);
+		job_init(&jobs.items[i]);
 	}
-	job_list_release(&all);
-	return rc;
-}
-
-int results_read(struct store *s, const int64_t *ids, int n, struct results *r, struct err *err)
-{
-	int rc = 0;
-
-	*r = (struct results){ .n_columns = 0 };
-	if (n == 0)
-		rc = read_all(s, r, err);
-	for (int i = 0; i < n && rc == 0; i++)
-		rc = read_one(s, ids[i], r, err);
+	job_list_release(&jobs);
 	if (rc)
 		results_release(r);
 	else if (r->n_columns > 0)

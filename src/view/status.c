@@ -207,19 +207,13 @@ static void count_jobs(struct status *status)
 static int read_jobs(struct session *s, const struct status_query *query, struct job_list *list,
 		     struct err *err)
 {
-	if (!query->by_ids)
-		return s->store.db ? store_jobs_list(&s->store, query->filter, query->since_wall_s,
-						     list, err) : 0;
-	list->items = xcalloc((size_t)query->n_ids, sizeof(*list->items));
-	for (int i = 0; i < query->n_ids; i++) {
-		if (!s->store.db)
-			return err_set(err, EX_NOINPUT, "no such job: %lld",
-				       (long long)query->ids[i]);
-		if (store_job_get(&s->store, query->ids[i], &list->items[i], err))
-			return -1;
-		list->count++;
-	}
-	return 0;
+	if (!s->store.db)
+		return query->by_ids && query->n_ids > 0
+			? err_set(err, EX_NOINPUT, "no such job: %lld", (long long)query->ids[0])
+			: 0;
+	return query->by_ids
+		? store_jobs_get(&s->store, query->ids, query->n_ids, list, err)
+		: store_jobs_list(&s->store, query->filter, query->since_wall_s, list, err);
 }
 
 static int read_lines(struct session *s, struct status *status, struct err *err)

@@ -35,16 +35,6 @@ static int rank_of(const char *name)
 	return strcmp(name, "loss") != 0;
 }
 
-static const struct group_metric *metric_of(const struct group_summary *summary)
-{
-	const struct group_metric *best = NULL;
-
-	for (int i = 0; i < summary->n_metrics; i++)
-		if (!best || rank_of(summary->metrics[i].name) > rank_of(best->name))
-			best = &summary->metrics[i];
-	return best;
-}
-
 static int add_best(struct store *s, const struct group_metric *m, struct text *t, struct err *err)
 {
 	bool low = metric_low_is_best(m->name);
@@ -82,7 +72,7 @@ static int add_group(struct store *s, int64_t id, struct status *status, struct 
 	struct status_group *g;
 	struct group_summary summary;
 	struct job_group group;
-	const struct group_metric *m;
+	const struct group_metric *m = NULL;
 	int rc = 0;
 
 	if (store_group_get(s, id, &group, err))
@@ -96,19 +86,13 @@ static int add_group(struct store *s, int64_t id, struct status *status, struct 
 	memcpy(g->counts, summary.counts, sizeof(g->counts));
 	g->paused = summary.paused;
 	rc = read_over(s, g, err);
-	m = metric_of(&summary);
+	for (int i = 0; i < summary.n_metrics; i++)
+		if (!m || rank_of(summary.metrics[i].name) > rank_of(m->name))
+			m = &summary.metrics[i];
 	if (rc == 0 && m)
 		rc = add_best(s, m, &g->best, err);
 	group_summary_release(&summary);
 	return rc;
-}
-
-static bool is_known(const struct status *status, int64_t id)
-{
-	for (int i = 0; i < status->n_groups; i++)
-		if (status->groups[i].id == id)
-			return true;
-	return false;
 }
 
 int status_read_groups(struct store *s, struct status *status, struct err *err)
@@ -119,7 +103,7 @@ int status_read_groups(struct store *s, struct status *status, struct err *err)
 		const struct status_job *item = &status->items[i];
 
 		if (is_at_rest(item) && item->job->group_id != last &&
-		    !is_known(status, item->job->group_id) &&
+		    !status_group_of(status, item) &&
 		    count_at_rest(status, item->job->group_id) >= STATUS_GROUP_LEAST &&
 		    add_group(s, item->job->group_id, status, err))
 			return -1;

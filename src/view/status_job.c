@@ -115,20 +115,6 @@ static void add_refused(struct text *t, const struct status_details *d)
 		text_addf(t, "%lld report%s; the last one: %s", n, plural(n), why);
 }
 
-static void print_ends(const struct status *status, const struct status_job *item,
-		       const struct output *out)
-{
-	struct text t = TEXT_INIT;
-
-	if (isfinite(item->end_from_s))
-		text_addf(&t, "%s to %s, in 4 of 5 cases%s",
-			  format_time(item->end_from_s, status->now_wall_s).s,
-			  format_time(item->end_to_s, status->now_wall_s).s,
-			  item->length_is_known ? "" : "; a guess, by how long jobs are here");
-	output_textline(out, "ends", &t);
-	text_release(&t);
-}
-
 static void add_lost(struct text *t, const struct progress *p)
 {
 	if (isfinite(p->checkpoint_samples) || p->lost_samples > 0)
@@ -170,7 +156,12 @@ static void print_progress(const struct status *status, const struct status_job 
 			  status_separator(&t), format_duration(item->expected_s).s,
 			  item->expected_jobs);
 	output_textline(out, "rate", &t);
-	print_ends(status, item, out);
+	if (isfinite(item->end_from_s))
+		text_addf(&t, "%s to %s, in 4 of 5 cases%s",
+			  format_time(item->end_from_s, status->now_wall_s).s,
+			  format_time(item->end_to_s, status->now_wall_s).s,
+			  item->length_is_known ? "" : "; a guess, by how long jobs are here");
+	output_textline(out, "ends", &t);
 	status_add_metrics(&t, &d->metrics);
 	output_text_if(out, "metrics", &t);
 	add_step_source(&t, d);
