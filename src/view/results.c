@@ -107,7 +107,8 @@ int results_read(struct store *s, const int64_t *ids, int n, struct results *r, 
 	int rc;
 
 	*r = (struct results){ .n_columns = 0 };
-	rc = n ? store_jobs_get(s, ids, n, &jobs, err) : store_jobs_list(s, JOBS_ALL, 0, &jobs, err);
+	rc = n ? store_jobs_get(s, ids, n, &jobs, err)
+	       : store_jobs_list(s, JOBS_ALL, 0, &jobs, err);
 	for (int i = 0; rc == 0 && i < jobs.count; i++) {
 		struct job_metric_list metrics;
 
