@@ -16,7 +16,6 @@
  * most RESTARTS of its age. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "pollux/mem.h"
 #include "pollux/policy.h"
@@ -24,10 +23,19 @@
 #define WAITING_S (20 * 3600.)
 #define RESTARTS 0.1
 
+enum { OVERDUE, GUARANTEED, OTHER };	/* classes, in the order of their turns */
+
+/* A job, and the devices that it gets. */
+struct turn {
+	const struct sched_job *job;
+	int class, count, trial;	/* trial: while a step is looked at */
+	bool touchable;
+	double slope;			/* to its next number; -1: there is none */
+};
+
 struct state {
-	const struct sched_input *in;
-	int *count, *trial;		/* of each job */
-	int free;
+	struct turn *turns;		/* in the order of the jobs */
+	int n, free;
 };
 
 static double goodput(const struct sched_job *job, int r)
@@ -61,141 +69,128 @@ static double slope(const struct sched_job *job, int from, int to)
 	return gain / job->reference_goodput;
 }
 
-static bool touchable(const struct sched_input *in, const struct sched_job *job)
+static struct turn turn_of(const struct sched_input *in, const struct sched_job *job)
 {
 	double age_s = in->now_s - job->submitted_s;
 	double restart_s = isnan(job->restart_s) ? 0 : job->restart_s;
+	int more = next_up(job, job->replicas);
 
-	return !job->replicas ||
-	       (job->preemptible && (job->restarts + 1) * restart_s <= RESTARTS * age_s);
+	return (struct turn){
+		.job = job, .count = job->replicas,
+		.class = !job->replicas && age_s > WAITING_S ? OVERDUE
+			: job->guaranteed ? GUARANTEED : OTHER,
+		.touchable = !job->replicas || (job->preemptible &&
+			     (job->restarts + 1) * restart_s <= RESTARTS * age_s),
+		.slope = more ? slope(job, job->replicas, more) : -1,
+	};
 }
 
-static bool overdue(const struct sched_input *in, const struct sched_job *job)
+static int by_turn(const void *a, const void *b)
 {
-	return !job->replicas && in->now_s - job->submitted_s > WAITING_S;
+	const struct turn *x = *(struct turn *const *)a, *y = *(struct turn *const *)b;
+
+	if (x->class != y->class)
+		return x->class - y->class;
+	if (x->slope > y->slope || x->slope < y->slope)
+		return x->slope > y->slope ? -1 : 1;
+	return (x->job->id > y->job->id) - (x->job->id < y->job->id);
 }
 
-/* The job, other than the taker, that loses least by a step down; -1: no job may give up a step. */
-static int find_victim(const struct state *s, int taker, double below, bool keeps_guarantee)
+/* The job, other than the taker, that loses least by a step down; NULL: none may give one up. */
+static struct turn *find_victim(const struct state *s, const struct turn *taker, double below,
+				bool keeps_guarantee)
 {
-	int victim = -1;
+	struct turn *victim = NULL;
 	double least = HUGE_VAL;
 
-	for (int i = 0; i < s->in->n_jobs; i++) {
-		const struct sched_job *job = &s->in->jobs[i];
-		int less = s->trial[i] ? next_down(job, s->trial[i]) : -1;
+	for (struct turn *t = s->turns; t < s->turns + s->n; t++) {
+		int less = t->trial ? next_down(t->job, t->trial) : -1;
 		double loss;
 
-		if (i == taker || less < 0 || !touchable(s->in, job) || overdue(s->in, job))
+		if (t == taker || less < 0 || !t->touchable || t->class == OVERDUE)
 			continue;
-		loss = slope(job, s->trial[i], less);
+		loss = slope(t->job, t->trial, less);
 		if (loss < least && (loss < below || keeps_guarantee)) {
 			least = loss;
-			victim = i;
+			victim = t;
 		}
 	}
 	return victim;
 }
 
 /* A step of the job, at the cost of others if need be. */
-static bool grow_job(struct state *s, int index)
+static bool grow(struct state *s, struct turn *taker)
 {
-	const struct sched_job *job = &s->in->jobs[index];
-	size_t bytes = (size_t)s->in->n_jobs * sizeof(*s->trial);
-	int held = s->count[index], more = next_up(job, held), free_now = s->free;
-	bool keeps_guarantee = job->guaranteed && held < job->min_replicas;
-	bool first = !held && overdue(s->in, job);
+	const struct sched_job *job = taker->job;
+	int more = next_up(job, taker->count), missing = more - taker->count - s->free;
+	bool keeps_guarantee = job->guaranteed && taker->count < job->min_replicas;
+	bool first = !taker->count && taker->class == OVERDUE;
 
 	if (!more)
 		return false;
-	memcpy(s->trial, s->count, bytes);
-	while (free_now < more - held) {
-		int victim = find_victim(s, index, first ? HUGE_VAL : slope(job, held, more),
-					 keeps_guarantee);
-		int less;
+	for (int i = 0; i < s->n; i++)
+		s->turns[i].trial = s->turns[i].count;
+	while (missing > 0) {
+		struct turn *victim = find_victim(
+			s, taker, first ? HUGE_VAL : slope(job, taker->count, more),
+			keeps_guarantee);
+		int had = victim ? victim->trial : 0;
 
-		if (victim < 0)
+		if (!victim)
 			return false;
-		less = next_down(&s->in->jobs[victim], s->trial[victim]);
-		free_now += s->trial[victim] - less;
-		s->trial[victim] = less;
+		victim->trial = next_down(victim->job, had);
+		missing -= had - victim->trial;
 	}
-	s->trial[index] = more;
-	s->free = free_now - (more - held);
-	memcpy(s->count, s->trial, bytes);
+	s->free = -missing;
+	taker->trial = more;
+	for (int i = 0; i < s->n; i++)
+		s->turns[i].count = s->turns[i].trial;
 	return true;
-}
-
-/* A job's place in the order of turns. */
-struct turn {
-	int index, class;
-	double slope;		/* -1: there is no larger number */
-	int64_t id;
-};
-
-static int by_turn(const void *a, const void *b)
-{
-	const struct turn *x = a, *y = b;
-
-	if (x->class != y->class)
-		return x->class - y->class;
-	if (x->slope > y->slope || x->slope < y->slope)
-		return x->slope > y->slope ? -1 : 1;
-	return (x->id > y->id) - (x->id < y->id);
 }
 
 /* Gives the job of highest slope a step of the free devices. Returns false if none takes any. */
 static bool give_leftovers(struct state *s)
 {
+	struct turn *best = NULL;
 	double highest = 0;
-	int best = -1;
 
-	for (int i = 0; i < s->in->n_jobs; i++) {
-		const struct sched_job *job = &s->in->jobs[i];
-		int more = next_up(job, s->count[i]);
+	for (struct turn *t = s->turns; t < s->turns + s->n; t++) {
+		int more = next_up(t->job, t->count);
+		double gain = more ? slope(t->job, t->count, more) : 0;
 
-		if (!more || more - s->count[i] > s->free || !touchable(s->in, job) ||
-		    !(slope(job, s->count[i], more) > highest))
+		if (!more || more - t->count > s->free || !t->touchable || !(gain > highest))
 			continue;
-		highest = slope(job, s->count[i], more);
-		best = i;
+		highest = gain;
+		best = t;
 	}
-	return best >= 0 && grow_job(s, best);
+	return best && grow(s, best);
 }
 
 static void decide(const struct sched_input *in, struct sched_choice *choices)
 {
-	struct state s = { .in = in, .free = sched_devices(in) };
-	struct turn *turns = xcalloc((size_t)in->n_jobs, sizeof(*turns));
+	size_t n = (size_t)in->n_jobs;
+	struct state s = {
+		.turns = xcalloc(n, sizeof(*s.turns)), .n = in->n_jobs, .free = sched_devices(in),
+	};
+	struct turn **order = xcalloc(n, sizeof(struct turn *));
 
-	s.count = xcalloc((size_t)in->n_jobs * 2, sizeof(*s.count));
-	s.trial = s.count + in->n_jobs;
-	for (int i = 0; i < in->n_jobs; i++) {
-		s.count[i] = in->jobs[i].replicas;
-		s.free -= s.count[i];
+	for (size_t i = 0; i < n; i++) {
+		s.turns[i] = turn_of(in, &in->jobs[i]);
+		order[i] = &s.turns[i];
+		s.free -= s.turns[i].count;
 	}
-	for (int i = 0; i < in->n_jobs; i++) {
-		const struct sched_job *job = &in->jobs[i];
-		int more = next_up(job, job->replicas);
-
-		turns[i] = (struct turn){ i, overdue(in, job) ? 0 : job->guaranteed ? 1 : 2,
-					  more ? slope(job, job->replicas, more) : -1, job->id };
-	}
-	qsort(turns, (size_t)in->n_jobs, sizeof(*turns), by_turn);
-	for (int t = 0; t < in->n_jobs; t++) {
-		int i = turns[t].index;
-
-		while (touchable(in, &in->jobs[i]) && grow_job(&s, i))
+	qsort(order, n, sizeof(struct turn *), by_turn);
+	for (size_t i = 0; i < n; i++)
+		while (order[i]->touchable && grow(&s, order[i]))
 			;
-	}
 	while (give_leftovers(&s))
 		;
-	for (int i = 0; i < in->n_jobs; i++)
+	for (size_t i = 0; i < n; i++)
 		choices[i] = (struct sched_choice){
-			.replicas = s.count[i], .next_start_s = (double)NAN,
+			.replicas = s.turns[i].count, .next_start_s = (double)NAN,
 		};
-	free(s.count);
-	free(turns);
+	free(order);
+	free(s.turns);
 }
 
 const struct policy policy_rubick = {
