@@ -248,16 +248,12 @@ static inline const struct application *application_on(const struct application 
 
 /* The real behaviour of a job: the profiles, and linear interpolation between them.
  *
- *	struct memo truth = { 0 };
  *	struct place_class c = place_class_of(application, &placement);
- *	if (truth_times(&truth, &c, m, &times, err)) ...	// looked up once for each
- *	memo_release(&truth);
+ *	if (truth_times(&c, m, &times, err)) ...
  *
  * The times of a measured placement are linear in the local batch size between its rows. Other
  * placements are looked up in the grid, with no more nodes than were measured. A placement outside
  * the profiles is an error that names it. */
-
-#define MEMO_VALUES (sizeof(struct throughput_params) / sizeof(double))
 
 /* Placements of one class are equally fast. */
 struct place_class {
@@ -270,27 +266,10 @@ struct place_class place_class_of(const struct application *a, const struct plac
 /* The class of GPUs packed on nodes of gpus_per_node: full nodes, then the rest. */
 struct place_class place_class_packed(const struct application *a, int replicas, int gpus_per_node);
 
-/* Values that took long to compute, found by a key of 128 bits: a hash of all that they depend on.
- * Two keys are hardly ever the same by chance, so that what was hashed is not compared. */
-struct memo {
-	struct memo_entry {
-		uint64_t key[2];	/* both 0: empty */
-		double value[MEMO_VALUES];
-	} *entries;			/* owned; a hash table */
-	size_t capacity, count;
-};
-
-#define MEMO_KEY 0xcbf29ce484222325, 0x9e3779b97f4a7c15	/* the key of nothing */
-void memo_hash(uint64_t key[2], uint64_t word);
-/* The entry of the key; with key[0] = 0, where it belongs until another is set. */
-struct memo_entry *memo_find(struct memo *memo, const uint64_t key[2]);
-void memo_set(struct memo *memo, struct memo_entry *e, const uint64_t key[2]);
-void memo_release(struct memo *memo);
-
 /* Looks up the times of an update of one pass. EX_DATAERR: the placement is outside the
  * profiles. */
-int truth_times(struct memo *memo, const struct place_class *c, int64_t local_batch_size,
-		struct times *times, struct err *err);
+int truth_times(const struct place_class *c, int64_t local_batch_size, struct times *times,
+		struct err *err);
 
 /* Seconds of an update of several passes. */
 double times_of_update(struct times times, int passes);

@@ -1,4 +1,4 @@
-/* ground_truth.c - looks up times, and remembers them; gradients and sizes.
+/* ground_truth.c - looks up times; gradients and sizes.
  *
  * Times of placements that were not measured are linear in a Delaunay triangulation of the measured
  * points: by nodes, replicas and local batch size. The published simulator does the same (scipy's
@@ -212,91 +212,22 @@ static bool interpolate(const struct placement_times *p, double m, struct times 
 	return true;
 }
 
-static int look_up(const struct place_class *c, int64_t m, struct times *times, struct err *err)
+int truth_times(const struct place_class *c, int64_t local_batch_size, struct times *times,
+		struct err *err)
 {
-	bool found = c->exact ? interpolate(c->exact, (double)m, times)
-			      : grid_find(&c->application->grid, c->nodes, c->replicas, (double)m,
-					  times);
+	double m = (double)local_batch_size;
+	bool found = c->exact ? interpolate(c->exact, m, times)
+			      : grid_find(&c->application->grid, c->nodes, c->replicas, m, times);
 
 	if (found)
 		return 0;
 	return err_set(err, EX_DATAERR,
 		       "the profiles of '%s' do not cover a local batch of %lld on %d node%s "
 		       "with %d GPU%s%s%s: '%s/%s'",
-		       c->application->name, (long long)m, c->nodes, c->nodes == 1 ? "" : "s",
-		       c->replicas, c->replicas == 1 ? "" : "s", c->exact ? ", placement " : "",
-		       c->exact ? c->exact->rows->digits : "", c->application->directory,
-		       c->exact ? "placements.csv" : "*.csv");
-}
-
-int truth_times(struct memo *memo, const struct place_class *c, int64_t local_batch_size,
-		struct times *times, struct err *err)
-{
-	uint64_t key[2] = { MEMO_KEY };
-	struct memo_entry *e;
-
-	memo_hash(key, (uint64_t)(uintptr_t)c->application);
-	memo_hash(key, (uint64_t)(uintptr_t)c->exact);
-	memo_hash(key, (uint64_t)c->nodes << 32 | (uint64_t)c->replicas);
-	memo_hash(key, (uint64_t)local_batch_size);
-	e = memo_find(memo, key);
-	if (!e->key[0] && look_up(c, local_batch_size, times, err))
-		return -1;
-	if (!e->key[0]) {
-		memo_set(memo, e, key);
-		e->value[0] = times->step_s;
-		e->value[1] = times->sync_s;
-	}
-	*times = (struct times){ e->value[0], e->value[1] };
-	return 0;
-}
-
-/* --- what is remembered --- */
-
-void memo_hash(uint64_t key[2], uint64_t word)
-{
-	for (int k = 0; k < 2; k++) {
-		key[k] = (key[k] ^ word) * 0x100000001b3;
-		key[k] ^= key[k] >> (29 + k);
-	}
-}
-
-static struct memo_entry *entry_of(const struct memo *memo, const uint64_t key[2])
-{
-	size_t i = (size_t)key[1] & (memo->capacity - 1);
-
-	while (memo->entries[i].key[0] &&
-	       (memo->entries[i].key[0] != (key[0] | 1) || memo->entries[i].key[1] != key[1]))
-		i = (i + 1) & (memo->capacity - 1);
-	return &memo->entries[i];
-}
-
-struct memo_entry *memo_find(struct memo *memo, const uint64_t key[2])
-{
-	struct memo old = *memo;
-
-	if (2 * (memo->count + 1) <= memo->capacity)
-		return entry_of(memo, key);
-	memo->capacity = old.capacity ? 2 * old.capacity : 1024;
-	memo->entries = xcalloc(memo->capacity, sizeof(*memo->entries));
-	for (size_t i = 0; i < old.capacity; i++)
-		if (old.entries[i].key[0])
-			*entry_of(memo, old.entries[i].key) = old.entries[i];
-	free(old.entries);
-	return entry_of(memo, key);
-}
-
-void memo_set(struct memo *memo, struct memo_entry *e, const uint64_t key[2])
-{
-	e->key[0] = key[0] | 1;
-	e->key[1] = key[1];
-	memo->count++;
-}
-
-void memo_release(struct memo *memo)
-{
-	free(memo->entries);
-	*memo = (struct memo){ 0 };
+		       c->application->name, (long long)local_batch_size, c->nodes,
+		       c->nodes == 1 ? "" : "s", c->replicas, c->replicas == 1 ? "" : "s",
+		       c->exact ? ", placement " : "", c->exact ? c->exact->rows->digits : "",
+		       c->application->directory, c->exact ? "placements.csv" : "*.csv");
 }
 
 double times_of_update(struct times times, int passes)

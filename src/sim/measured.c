@@ -1,6 +1,7 @@
 /* measured.c - simulates a workload of measured applications: how jobs run under each policy, which
  * nodes they get, what is known of them at the start. */
 #include <math.h>
+#include <search.h>
 #include <stdlib.h>
 
 #include "measured.h"
@@ -325,7 +326,6 @@ int simulate(const struct sim_options *o, const struct sim_profiles *profiles,
 	}
 	free(m.agents);
 	free(m.trainings);
-	memo_release(&m.truth);
-	memo_release(&m.fits);
+	tdestroy(m.fits, free);
 	return rc;
 }

@@ -35,8 +35,9 @@ void agent_release(struct agent *a);
 
 /* Observes all rows of the profiles, and fits. */
 void agent_learn_all(struct agent *a);
-/* Brings params and residuals up to date; false: there are no observations. */
-bool agent_fit(struct agent *a, struct memo *memo);
+/* Brings params and residuals up to date; false: there are no observations. known: the fits made so
+ * far, a tree of tsearch(3). */
+bool agent_fit(struct agent *a, void **known);
 
 /* --- a simulation --- */
 
@@ -86,8 +87,7 @@ struct training {
 
 struct measured {
 	struct manner manner;
-	struct memo truth;
-	struct memo fits;	/* jobs of one application often make the same observations */
+	void *fits;	/* known; jobs of one application often make the same observations */
 	/* for each application, or for each job, one for each kind */
 	struct agent *agents;
 	int n_agents;

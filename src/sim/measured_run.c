@@ -1,6 +1,7 @@
 /* measured_run.c - the training of a job in the world of published measurements, and what an agent
  * learns of its speed. */
 #include <math.h>
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,19 +65,40 @@ void agent_learn_all(struct agent *a)
 
 /* --- fits --- */
 
+/* A fit, by a hash of the observations that it was made of. Two keys are hardly ever the same by
+ * chance, so that the observations are not compared. */
+struct known_fit {
+	uint64_t key[2];
+	struct throughput_params params;
+};
+
+static int by_key(const void *a, const void *b)
+{
+	const struct known_fit *x = a, *y = b;
+
+	return memcmp(x->key, y->key, sizeof(x->key));
+}
+
+static void hash_word(uint64_t key[2], uint64_t word)
+{
+	for (int k = 0; k < 2; k++) {
+		key[k] = (key[k] ^ word) * 0x100000001b3;
+		key[k] ^= key[k] >> (29 + k);
+	}
+}
+
 static void hash_time(uint64_t key[2], double time_s)
 {
 	uint64_t word;
 
 	memcpy(&word, &time_s, sizeof(word));
-	memo_hash(key, word);
+	hash_word(key, word);
 }
 
-bool agent_fit(struct agent *a, struct memo *memo)
+bool agent_fit(struct agent *a, void **known)
 {
-	struct throughput_params params;
-	uint64_t key[2] = { MEMO_KEY };
-	struct memo_entry *e;
+	struct known_fit wanted = { .key = { 0xcbf29ce484222325, 0x9e3779b97f4a7c15 } }, *fit;
+	struct known_fit *const *at;
 
 	if (!a->stale)
 		return a->version > 0;
@@ -84,19 +106,20 @@ bool agent_fit(struct agent *a, struct memo *memo)
 	for (int i = 0; i < a->n; i++) {
 		const struct observation *o = &a->seen[i];
 
-		memo_hash(key, configuration_hash(&o->configuration));
-		memo_hash(key, (uint64_t)o->configuration.nodes);
-		hash_time(key, o->step_time_s);
-		hash_time(key, o->sync_time_s);
+		hash_word(wanted.key, configuration_hash(&o->configuration));
+		hash_word(wanted.key, (uint64_t)o->configuration.nodes);
+		hash_time(wanted.key, o->step_time_s);
+		hash_time(wanted.key, o->sync_time_s);
 	}
-	e = memo_find(memo, key);
-	if (!e->key[0]) {
-		params = fit_throughput(a->seen, a->n, &FIT_OPTIONS_DEFAULT).params;
-		memo_set(memo, e, key);
-		memcpy(e->value, &params, sizeof(params));
+	at = tfind(&wanted, known, by_key);
+	fit = at ? *at : NULL;
+	if (!fit) {
+		fit = xmalloc(sizeof(*fit));
+		*fit = wanted;
+		fit->params = fit_throughput(a->seen, a->n, &FIT_OPTIONS_DEFAULT).params;
+		tsearch(fit, known, by_key);
 	}
-	memcpy(&params, e->value, sizeof(params));
-	set_params(a, params);
+	set_params(a, fit->params);
 	return true;
 }
 
@@ -116,9 +139,8 @@ static int set_times(struct sim *s, struct sim_job *job)
 {
 	struct training *t = job->own;
 	const struct application *a = application_on(job->spec->application, job->kind);
-	struct measured *m = s->own;
 
-	if (truth_times(&m->truth, &t->place, t->configuration.local_batch_size, &t->times, s->err))
+	if (truth_times(&t->place, t->configuration.local_batch_size, &t->times, s->err))
 		return err_prefix(s->err, "job '%s'", job->spec->name);
 	if (!sizes_are_validated(a, &t->configuration))
 		return err_set(s->err, EX_DATAERR,
@@ -271,7 +293,6 @@ static int best_rate(struct sim *s, const struct application *a,
 		     const struct place_class *place, int epoch, double *rate)
 {
 	struct throughput_place on = throughput_place_on(place->nodes, place->replicas);
-	struct measured *m = s->own;
 
 	*rate = 0;
 	for (int i = 0; i < a->n_validations; i++) {
@@ -286,7 +307,7 @@ static int best_rate(struct sim *s, const struct application *a,
 		if (sizes.local_batch_size < a->min_local_batch_size ||
 		    !sizes_are_validated(a, &sizes))
 			continue;
-		if (truth_times(&m->truth, place, sizes.local_batch_size, &times, s->err))
+		if (truth_times(place, sizes.local_batch_size, &times, s->err))
 			return -1;
 		g = truth_gradients(a, batch, epoch);
 		*rate = fmax(*rate, gradients_gain(g, batch / (double)a->initial_batch_size) /

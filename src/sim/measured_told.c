@@ -284,7 +284,7 @@ static int update_time(struct sim *s, const struct sim_job *job,
 			(double)sizes.local_batch_size, sizes.accumulation_steps);
 		return 0;
 	}
-	if (truth_times(&measured_of(s)->truth, &place, sizes.local_batch_size, &times, s->err))
+	if (truth_times(&place, sizes.local_batch_size, &times, s->err))
 		return err_prefix(s->err, "job '%s'", job->spec->name);
 	*update_s = times_of_update(times, sizes.accumulation_steps);
 	return 0;

@@ -85,12 +85,12 @@ static struct placement place_of(int n, ...)
 	return p;
 }
 
-static double step_of(struct memo *t, const struct application *a, struct placement p, int64_t m)
+static double step_of(const struct application *a, struct placement p, int64_t m)
 {
 	struct place_class c = place_class_of(a, &p);
 	struct times times;
 	struct err err;
-	int rc = truth_times(t, &c, m, &times, &err);
+	int rc = truth_times(&c, m, &times, &err);
 
 	placement_release(&p);
 	return rc ? (double)NAN : times.step_s;
@@ -99,28 +99,27 @@ static double step_of(struct memo *t, const struct application *a, struct placem
 static void placements(const struct application *a)
 {
 	struct text want = TEXT_INIT;
-	struct memo t = { 0 };
 	struct place_class one = place_class_packed(a, 1, 4);
 	struct placement rotated = place_of(3, 3, 2, 1), mirrored = place_of(3, 1, 2, 3);
 	struct times times;
 	struct err err;
 
-	near(step_of(&t, a, place_of(1, 1), 4), 1.4, 1e-15, "a size of a row has its time");
-	near(step_of(&t, a, place_of(1, 1), 3), 1.2, 1e-15,
+	near(step_of(a, place_of(1, 1), 4), 1.4, 1e-15, "a size of a row has its time");
+	near(step_of(a, place_of(1, 1), 3), 1.2, 1e-15,
 	     "a size half-way between two rows has the mean time");
-	near(step_of(&t, a, place_of(1, 1), 7), 2.3, 1e-15,
+	near(step_of(a, place_of(1, 1), 7), 2.3, 1e-15,
 	     "a size three quarters between two rows has the time there");
-	ok(truth_times(&t, &one, 6, &times, &err) == 0, "the times of packed GPUs are found");
+	ok(truth_times(&one, 6, &times, &err) == 0, "the times of packed GPUs are found");
 	near(times.sync_s, 0.2, 1e-15, "the synchronisation is interpolated like the time");
 	near(times_of_update(times, 3), 2 + 2 * 1.8, 1e-15,
 	     "further passes take no synchronisation");
-	near(step_of(&t, a, place_of(2, 2, 1), 5), 3.5, 1e-15,
+	near(step_of(a, place_of(2, 2, 1), 5), 3.5, 1e-15,
 	     "a rotated placement is the same placement");
-	near(step_of(&t, a, place_of(3, 2, 1, 3), 2), 9, 1e-15,
+	near(step_of(a, place_of(3, 2, 1, 3), 2), 9, 1e-15,
 	     "a rotated placement of one row has its time");
 	ok(place_class_of(a, &rotated).exact && !place_class_of(a, &mirrored).exact,
 	   "a mirrored placement is another placement");
-	ok(truth_times(&t, &one, 9, &times, &err) == -1, "a size outside of the rows is refused");
+	ok(truth_times(&one, 9, &times, &err) == -1, "a size outside of the rows is refused");
 	is_int(err.exit_status, EX_DATAERR, "a size outside of the rows is an error of data");
 	text_addf(&want,
 		  "the profiles of 'app' do not cover a local batch of 9 on 1 node with 1 GPU, "
@@ -131,27 +130,20 @@ static void placements(const struct application *a)
 	text_release(&want);
 	placement_release(&rotated);
 	placement_release(&mirrored);
-	memo_release(&t);
 }
 
 static void wide(const struct application *a)
 {
-	struct memo t = { 0 };
-
-	near(step_of(&t, a, place_of(6, 1, 1, 1, 1, 1, 1), 2), plane(6, 6, 2), 1e-12,
+	near(step_of(a, place_of(6, 1, 1, 1, 1, 1, 1), 2), plane(6, 6, 2), 1e-12,
 	     "a point of the grid has its time");
-	near(step_of(&t, a, place_of(7, 2, 2, 2, 2, 2, 2, 3), 6), plane(7, 15, 6), 1e-12,
+	near(step_of(a, place_of(7, 2, 2, 2, 2, 2, 2, 3), 6), plane(7, 15, 6), 1e-12,
 	     "a point between is interpolated linearly in all three");
-	near(step_of(&t, a, place_of(6, 4, 4, 4, 3, 3, 1), 8), plane(6, 19, 8), 1e-12,
+	near(step_of(a, place_of(6, 4, 4, 4, 3, 3, 1), 8), plane(6, 19, 8), 1e-12,
 	     "a time depends on the numbers of nodes and GPUs only");
-	near(step_of(&t, a, place_of(13, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1), 2),
+	near(step_of(a, place_of(13, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1), 2),
 	     plane(12, 13, 2), 1e-12, "more nodes than measured count as the most measured");
-	ok(isnan(step_of(&t, a, place_of(6, 4, 4, 4, 4, 4, 5), 2)),
+	ok(isnan(step_of(a, place_of(6, 4, 4, 4, 4, 4, 5), 2)),
 	   "a point outside of the hull has no time");
-	is_int(t.count, 4, "each point is looked up once");
-	step_of(&t, a, place_of(6, 1, 1, 1, 1, 1, 1), 2);
-	is_int(t.count, 4, "a point that was looked up is remembered");
-	memo_release(&t);
 }
 
 static void gradients(const struct application *a)
