@@ -92,6 +92,9 @@ bool utf8_is_control(const char *s, size_t n);
 /* Decimal digits with at most a minus sign before them. */
 int number_parse_int(const char *text, int64_t *value);
 
+/* Orders doubles for qsort(3), ascending. */
+int number_compare(const void *a, const void *b);
+
 /* A decimal number: "3", "-0.5", ".25", "1e6". No hexadecimal, no infinity, no NaN. */
 int number_parse(const char *text, double *value);
 

@@ -19,13 +19,6 @@ const struct repeat_limits REPEAT_QUICK = {
 #define AGREE 1.1		/* ratio of two times that agree */
 #define COUNT_MAX (1 << 24)
 
-static int compare_doubles(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* Mean and deviation in one pass: B. P. Welford, Technometrics 4 (1962), 419-420. */
 struct repeated repeat_of(const double *times_s, int n, const struct repeat_limits *limits)
 {
@@ -33,7 +26,7 @@ struct repeated repeat_of(const double *times_s, int n, const struct repeat_limi
 	double sorted[REPEAT_MOST], most, m2 = 0;
 
 	memcpy(sorted, times_s, (size_t)n * sizeof(*sorted));
-	qsort(sorted, (size_t)n, sizeof(*sorted), compare_doubles);
+	qsort(sorted, (size_t)n, sizeof(*sorted), number_compare);
 	most = REPEAT_STALL * (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;	/* the median */
 	for (int i = 0; i < n; i++) {
 		double delta = times_s[i] - s.mean_s;

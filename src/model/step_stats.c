@@ -47,18 +47,11 @@ void step_stats_add(struct step_stats *s, double step_time_s, double sync_time_s
 	step_stats_add_mean(s, step_time_s, sync_time_s, 1);
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 double median_of(double *values, int n)
 {
 	if (n == 0)
 		return (double)NAN;
-	qsort(values, (size_t)n, sizeof(*values), compare_doubles);
+	qsort(values, (size_t)n, sizeof(*values), number_compare);
 	return (values[(n - 1) / 2] + values[n / 2]) / 2;
 }
 

@@ -5,14 +5,8 @@
 
 #include "pollux/mem.h"
 #include "pollux/replay.h"
+#include "pollux/text.h"
 #include "world.h"
-
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
 
 double quantile(double *values, int n, double q)
 {
@@ -21,7 +15,7 @@ double quantile(double *values, int n, double q)
 
 	if (n < 1)
 		return (double)NAN;
-	qsort(values, (size_t)n, sizeof(*values), by_value);
+	qsort(values, (size_t)n, sizeof(*values), number_compare);
 	if (low >= n - 1)
 		return values[n - 1];
 	return values[low] + (rank - low) * (values[low + 1] - values[low]);

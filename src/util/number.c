@@ -49,6 +49,13 @@ static int leading_number(const char *text, double *value, const char **end)
 	return 0;
 }
 
+int number_compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
 int number_parse(const char *text, double *value)
 {
 	const char *end;

@@ -126,13 +126,6 @@ static void add_name(const struct curves *c, int i, struct text *t)
 
 /* --- data --- */
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* Completion time in hours, and the share of the jobs that took no longer. */
 static void add_completion(const struct sim_result *r, int index, struct text *t)
 {
@@ -141,7 +134,7 @@ static void add_completion(const struct sim_result *r, int index, struct text *t
 
 	for (int i = 0; i < n; i++)
 		jct_s[i] = r->jobs[i].finish_s - r->jobs[i].submit_s;
-	qsort(jct_s, (size_t)n, sizeof(*jct_s), by_value);
+	qsort(jct_s, (size_t)n, sizeof(*jct_s), number_compare);
 	text_addf(t, "$jct%d << END\n", index);
 	for (int i = 0; i < n; i++)
 		text_addf(t, "%.6g %.6g\n", jct_s[i] / 3600, 100.0 * (i + 1) / n);
