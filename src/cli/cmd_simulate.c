@@ -256,24 +256,6 @@ static int set_policy(const char *name, const struct simulate_options *o, struct
 
 /* --- simulations --- */
 
-/* Checks that nothing is written over that is read. */
-static int check_outputs(const struct simulate_options *o, const struct strings *workloads,
-			 struct err *err)
-{
-	const char *const tables[] = { o->tiers, o->links, o->models };
-	struct strings read = { 0 };
-	int rc;
-
-	for (int i = 0; i < 3; i++)
-		if (tables[i])
-			strings_add(&read, tables[i]);
-	for (size_t i = 0; i < workloads->count; i++)
-		strings_add(&read, workloads->items[i]);
-	rc = simulate_check_outputs(&o->outputs, o->profiles, &read, err);
-	strings_release(&read);
-	return rc;
-}
-
 static int show_simulations(const struct simulations *s, const struct simulate_options *o,
 			    struct err *err)
 {
@@ -317,7 +299,7 @@ static int simulate_and_show(const struct simulate_options *o, struct err *err)
 		rc = set_policy(policy_at(o, i), o, &all[i], err);
 	}
 	rc = rc || simulate_list_workloads(&o->workloads_read, &workloads, err) ||
-	     check_outputs(o, &workloads, err) ? -1 : 0;
+	     simulate_check_outputs(o, &workloads, err) ? -1 : 0;
 	for (int i = 0; rc == 0 && i < n; i++) {
 		if (i)
 			putchar('\n');

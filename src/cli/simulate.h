@@ -14,10 +14,6 @@ struct simulate_outputs {
 /* simulate_options.c */
 /* The files to read: each given path is a file, or a directory of files NAME.csv. */
 int simulate_list_workloads(const struct text_list *given, struct strings *paths, struct err *err);
-/* Checks before the run that no file is written that is also read or written twice, and that all
- * files can be written. profiles: a directory, or NULL. */
-int simulate_check_outputs(const struct simulate_outputs *o, const char *profiles,
-			   const struct strings *workloads, struct err *err);
 
 #define SIMULATE_GPUS_MAX 100000
 
@@ -36,6 +32,11 @@ struct simulate_options {
 };
 
 extern const struct option_spec simulate_option_specs[];
+
+/* Checks before the run that no file is written that is also read or written twice, and that all
+ * files can be written. */
+int simulate_check_outputs(const struct simulate_options *o, const struct strings *workloads,
+			   struct err *err);
 
 /* Sets all options, and refuses those that would have no effect. Whatever is returned,
  * options_release() is called later. */

@@ -44,75 +44,67 @@ int simulate_list_workloads(const struct text_list *given, struct strings *paths
 	return 0;
 }
 
-struct written_file {
-	const char *option, *path;
-};
-
-static int check_input(const struct written_file *o, const char *input, struct err *err)
-{
-	if (!file_same(o->path, input))
-		return 0;
-	return usage_error(&cmd_simulate, err, "option '--%s' would overwrite '%s', which is read",
-			   o->option, input);
-}
-
-/* Checks all files in the directories of the applications, whether they are read or not. */
-static int check_profiles(const struct written_file *o, const char *directory, int depth,
-			  struct err *err)
+/* Adds all files in the directories of the applications, whether they are read or not. */
+static void list_profiles(const char *directory, int depth, struct strings *files)
 {
 	DIR *dir = opendir(directory);
 	const struct dirent *entry;
-	int rc = 0;
 
-	while (dir && rc == 0 && (entry = readdir(dir))) {
+	while (dir && (entry = readdir(dir))) {
 		char *path = xasprintf("%s/%s", directory, entry->d_name);
 
 		if (depth == 0)
-			rc = check_input(o, path, err);
+			strings_add(files, path);
 		else if (*entry->d_name != '.')
-			rc = check_profiles(o, path, depth - 1, err);
+			list_profiles(path, depth - 1, files);
 		free(path);
 	}
 	if (dir)
 		closedir(dir);
-	return rc;
 }
 
-static int check_output(const struct written_file *o, const char *profiles,
-			const struct strings *workloads, struct err *err)
+static int check_outputs(const struct simulate_outputs *o, const struct strings *read,
+			 struct err *err)
 {
-	for (size_t i = 0; i < workloads->count; i++)
-		if (check_input(o, workloads->items[i], err))
-			return -1;
-	return profiles ? check_profiles(o, profiles, 1, err) : 0;
-}
+	static const char *const options[] = { "jobs-csv", "timeline-csv", "ends-csv", "plot" };
+	const char *const paths[] = { o->jobs_csv, o->timeline_csv, o->ends_csv, o->plot };
 
-int simulate_check_outputs(const struct simulate_outputs *o, const char *profiles,
-			   const struct strings *workloads, struct err *err)
-{
-	const struct written_file outputs[] = {
-		{ "jobs-csv", o->jobs_csv },
-		{ "timeline-csv", o->timeline_csv },
-		{ "ends-csv", o->ends_csv },
-		{ "plot", o->plot },
-	};
-
-	for (int i = 0; i < (int)(sizeof(outputs) / sizeof(outputs[0])); i++) {
-		const char *path = outputs[i].path;
-
-		if (!path)
+	for (int i = 0; i < 4; i++) {
+		if (!paths[i])
 			continue;
-		if (check_output(&outputs[i], profiles, workloads, err))
-			return -1;
+		for (size_t k = 0; k < read->count; k++)
+			if (file_same(paths[i], read->items[k]))
+				return usage_error(&cmd_simulate, err,
+						   "option '--%s' would overwrite '%s', which is "
+						   "read", options[i], read->items[k]);
 		for (int k = 0; k < i; k++)
-			if (outputs[k].path && file_same(outputs[k].path, path))
+			if (paths[k] && file_same(paths[k], paths[i]))
 				return usage_error(&cmd_simulate, err, "options '--%s' and '--%s' "
-						   "would write to one file, '%s'",
-						   outputs[k].option, outputs[i].option, path);
-		if (file_check(path, err))
+						   "would write to one file, '%s'", options[k],
+						   options[i], paths[i]);
+		if (file_check(paths[i], err))
 			return -1;
 	}
 	return o->plot ? picture_check(o->plot, err) : 0;
+}
+
+int simulate_check_outputs(const struct simulate_options *o, const struct strings *workloads,
+			   struct err *err)
+{
+	const char *const tables[] = { o->tiers, o->links, o->models };
+	struct strings read = { 0 };
+	int rc;
+
+	for (int i = 0; i < 3; i++)
+		if (tables[i])
+			strings_add(&read, tables[i]);
+	for (size_t i = 0; i < workloads->count; i++)
+		strings_add(&read, workloads->items[i]);
+	if (o->profiles)
+		list_profiles(o->profiles, 1, &read);
+	rc = check_outputs(&o->outputs, &read, err);
+	strings_release(&read);
+	return rc;
 }
 
 /* --- the kinds of GPU of pollux simulate --kinds --- */
