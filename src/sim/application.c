@@ -36,16 +36,6 @@ bool placement_equal(const struct placement *a, const struct placement *b)
 	return true;
 }
 
-void placement_copy(struct placement *to, const struct placement *from)
-{
-	struct placement copy = { 0 };
-
-	for (int i = 0; i < from->n; i++)
-		placement_add(&copy, from->nodes[i], from->gpus[i]);
-	placement_release(to);
-	*to = copy;
-}
-
 void placement_canonical(const char *digits, char *out)
 {
 	size_t n = strlen(digits), best = 0;

@@ -116,8 +116,6 @@ struct placement {
 void placement_release(struct placement *p);
 void placement_add(struct placement *p, int node, int gpus);
 bool placement_equal(const struct placement *a, const struct placement *b);
-/* releases *to first */
-void placement_copy(struct placement *to, const struct placement *from);
 
 /* The smallest rotation of a string; out has room for as many bytes. */
 void placement_canonical(const char *digits, char *out);

@@ -9,8 +9,6 @@
 #include "pollux/ends.h"
 #include "pollux/mem.h"
 
-#define PUBLISHED_GROWTH 2
-
 const struct sim_options SIM_OPTIONS_DEFAULT = {
 	.nodes = 16, .gpus_per_node = 4, .interval_s = 60, .restart_s = 30, .slice_s = 600,
 };
@@ -30,16 +28,14 @@ static struct manner manner_of(const struct policy *policy)
 
 	return (struct manner){
 		.owners_replicas = owners, .owners_batch = owners || optimus,
-		.published_nodes = tiresias || optimus, .always_two_passes = optimus,
-		.residuals = policy == &policy_goodput, .bounded_growth = policy == &policy_goodput,
-		.growth = policy == &policy_goodput ? SCHED_REPLICA_GROWTH : PUBLISHED_GROWTH,
+		.published_nodes = tiresias || optimus, .live = policy == &policy_goodput,
 	};
 }
 
 /* --- nodes as in the published simulator, for tiresias and optimus --- */
 
 struct rank {
-	double first, second;	/* the smaller comes first */
+	double key;		/* the smallest comes first */
 	int index;
 };
 
@@ -47,10 +43,8 @@ static int by_rank(const void *a, const void *b)
 {
 	const struct rank *x = a, *y = b;
 
-	if (x->first < y->first || x->first > y->first)
-		return x->first < y->first ? -1 : 1;
-	if (x->second < y->second || x->second > y->second)
-		return x->second < y->second ? -1 : 1;
+	if (x->key < y->key || x->key > y->key)
+		return x->key < y->key ? -1 : 1;
 	return x->index - y->index;
 }
 
@@ -62,11 +56,9 @@ static struct rank *rank_jobs(const struct sim *s, const struct sched_choice *ch
 	for (int i = 0; i < s->n_active; i++) {
 		double demoted_s = s->active[i]->demoted_s;
 
-		ranks[i] = (struct rank){ .index = i, .first = choices[i].replicas };
-		if (measured_of(s)->manner.owners_replicas) {
-			ranks[i].first = !isnan(demoted_s);
-			ranks[i].second = isnan(demoted_s) ? 0 : demoted_s;
-		}
+		ranks[i] = (struct rank){ .index = i, .key = choices[i].replicas };
+		if (measured_of(s)->manner.owners_replicas)
+			ranks[i].key = isnan(demoted_s) ? -1 : demoted_s;
 	}
 	qsort(ranks, (size_t)s->n_active, sizeof(*ranks), by_rank);
 	return ranks;
@@ -103,9 +95,10 @@ static void place_as_published(const struct sim *s, const struct sched_choice *c
 
 		if (held->replicas != choices[i].replicas)
 			continue;
-		placement_copy(&placements[i], held);
-		for (int k = 0; k < held->n; k++)
+		for (int k = 0; k < held->n; k++) {
+			placement_add(&placements[i], held->nodes[k], held->gpus[k]);
 			free_gpus[held->nodes[k]] -= held->gpus[k];
+		}
 	}
 	for (int i = 0; i < s->n_active; i++) {
 		int job = ranks[i].index;
@@ -235,7 +228,7 @@ static void add_agents(const struct sim *s, const struct sim_profiles *profiles)
 		agent_init(&m->agents[i],
 			   application_on(own ? s->jobs[i / s->n_kinds].spec->application
 					      : &profiles->items[i / s->n_kinds], kind));
-		if (m->manner.residuals) {
+		if (m->manner.live) {
 			m->agents[i].places = m->places[kind];
 			m->agents[i].n_places = m->n_places[kind];
 		}

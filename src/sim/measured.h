@@ -45,11 +45,10 @@ bool agent_fit(struct agent *a, void **known);
 struct manner {
 	bool owners_replicas;	/* on the number of GPUs in the workload */
 	bool owners_batch;	/* at the batch size in the workload */
-	bool published_nodes;	/* placed as in the published simulator, not by assign.h */
-	int growth;		/* most GPUs of a job, as a multiple of those it was measured on */
-	bool residuals;		/* models have residuals beside their parameters */
-	bool bounded_growth;	/* batches grow by growth.h; as published: at once */
-	bool always_two_passes;	/* the policy expects two passes on one GPU, at any batch size */
+	bool published_nodes;	/* placed as in the published simulator, not by pack_nodes.h */
+	/* As the live scheduler has it, not as published: models have residuals beside their
+	 * parameters, batches grow by growth.h, and jobs by SCHED_REPLICA_GROWTH. */
+	bool live;
 };
 
 /* The state of a model and a place for which a job's sizes, or the policy's input, were last
@@ -64,8 +63,7 @@ struct model_key {
 /* The policy's input for a job on one kind of GPU. */
 struct job_table {
 	struct model_key key;
-	double *goodput;	/* owned; [0..n_goodput] */
-	int n_goodput;
+	double *goodput;	/* owned; by number of GPUs */
 };
 
 /* A job's training. */

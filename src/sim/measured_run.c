@@ -289,8 +289,8 @@ void training_launch(struct sim *s, struct sim_job *job)
 /* --- alone --- */
 
 /* The progress per second in one epoch, at the best validated batch size. */
-static int best_rate(struct sim *s, const struct application *a,
-		     const struct place_class *place, int epoch, double *rate)
+static int best_rate(const struct application *a, const struct place_class *place, int epoch,
+		     double *rate, struct err *err)
 {
 	struct throughput_place on = throughput_place_on(place->nodes, place->replicas);
 
@@ -307,31 +307,31 @@ static int best_rate(struct sim *s, const struct application *a,
 		if (sizes.local_batch_size < a->min_local_batch_size ||
 		    !sizes_are_validated(a, &sizes))
 			continue;
-		if (truth_times(place, sizes.local_batch_size, &times, s->err))
+		if (truth_times(place, sizes.local_batch_size, &times, err))
 			return -1;
 		g = truth_gradients(a, batch, epoch);
 		*rate = fmax(*rate, gradients_gain(g, batch / (double)a->initial_batch_size) /
 				    times_of_update(times, sizes.accumulation_steps));
 	}
 	return *rate > 0 ? 0
-			 : err_set(s->err, EX_DATAERR, "'%s' has no batch size for %d GPUs",
+			 : err_set(err, EX_DATAERR, "'%s' has no batch size for %d GPUs",
 				   a->name, place->replicas);
 }
 
 /* The time of all epochs on packed GPUs. */
-static int training_time(struct sim *s, const struct application *base, int kind, int replicas,
-			 double *seconds)
+static int training_time(const struct sim *s, const struct application *base, int kind,
+			 int replicas, double *seconds, struct err *err)
 {
 	const struct application *a = application_on(base, kind);
 	struct place_class place =
 		place_class_packed(a, replicas, s->kinds[kind].gpus_per_node);
-	double rate, slowdown = base->slowdown;
+	double rate;
 
 	*seconds = 0;
 	for (int e = 0; e < a->n_epochs; e++) {
-		if (best_rate(s, a, &place, e, &rate))
+		if (best_rate(a, &place, e, &rate, err))
 			return -1;
-		*seconds += (a->progress[e + 1] - a->progress[e]) / rate * slowdown;
+		*seconds += (a->progress[e + 1] - a->progress[e]) / rate * base->slowdown;
 	}
 	return 0;
 }
@@ -339,27 +339,25 @@ static int training_time(struct sim *s, const struct application *base, int kind
 /* The time on a number of GPUs with a fraction: linear between the times on the whole GPUs and on
  * one more, as in Sia's simulator. Where the profiles do not cover this many packed GPUs, fewer are
  * taken. */
-static int alone_on(struct sim *s, const struct sim_job *job, int kind, double gpus,
+static int alone_on(const struct sim *s, const struct sim_job *job, int kind, double gpus,
 		    double *seconds)
 {
 	const struct application *base = job->spec->application;
 	const struct application *a = application_on(base, kind);
 	double most = fmin(a->max_replicas, s->kinds[kind].n_gpus), share, more_s;
+	struct err ignored;
 	int replicas;
-	struct err *err = s->err, none;
 
 	/* The part of its share that the job can use, at least one GPU. */
 	most = floor(fmin(most, (double)a->max_batch_size / (double)a->min_local_batch_size));
 	share = fmax(fmin(gpus, most), 1);
 	replicas = (int)share;
-	while (training_time(s, base, kind, replicas, seconds))
+	while (training_time(s, base, kind, replicas, seconds, s->err))
 		if (--replicas < 1)
-			return err_prefix(err, "job '%s'", job->spec->name);
-	s->err = &none;
+			return err_prefix(s->err, "job '%s'", job->spec->name);
 	if (share > replicas && share < replicas + 1 &&
-	    !training_time(s, base, kind, replicas + 1, &more_s))
+	    !training_time(s, base, kind, replicas + 1, &more_s, &ignored))
 		*seconds += (share - replicas) * (more_s - *seconds);
-	s->err = err;
 	*seconds = *seconds / fmin(gpus, 1);
 	return 0;
 }

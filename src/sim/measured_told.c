@@ -8,6 +8,8 @@
 #include "pollux/growth.h"
 #include "pollux/mem.h"
 
+#define PUBLISHED_GROWTH 2	/* most GPUs of a job, for each that it was measured on */
+
 /* --- the model of a job --- */
 
 /* The noise scale of the job's last update. Before its first update: that of the last update, in
@@ -74,7 +76,7 @@ static bool model_of_job(struct sim *s, const struct sim_job *job, int kind,
 			.max_local = a->max_local_batch_size, .accumulates = true,
 		},
 	};
-	if (measured_of(s)->manner.bounded_growth)
+	if (measured_of(s)->manner.live)
 		model->growth_bound = growth_efficient(model->noise_scale, a->initial_batch_size,
 						       s->options->min_efficiency);
 	if (from != kind)
@@ -82,14 +84,6 @@ static bool model_of_job(struct sim *s, const struct sim_job *job, int kind,
 	if (version)
 		*version = agent->version * s->n_kinds + from;
 	return true;
-}
-
-/* The batch size before anything is known: the initial one, or the least for this many replicas. */
-static int64_t first_batch(const struct application *a, int replicas)
-{
-	int64_t least = a->min_local_batch_size * replicas;
-
-	return least > a->initial_batch_size ? least : a->initial_batch_size;
 }
 
 static bool model_key_equal(const struct model_key *a, const struct model_key *b)
@@ -110,12 +104,15 @@ struct configuration job_best_sizes(struct sim *s, struct sim_job *job)
 	};
 	struct goodput_model model;
 	struct goodput_choice best;
+	/* Before anything is known: the initial batch, or the least for this many replicas. */
+	int64_t first = a->min_local_batch_size * place.replicas;
+	struct configuration unknown;
 
-	if (a->fixed_batch_size)
-		return sizes_spread(a, place, a->fixed_batch_size, false);
-	if (!model_of_job(s, job, job->kind, &model, &key.version))
-		return sizes_spread(a, place, first_batch(a, place.replicas), false);
-	if (measured_of(s)->manner.bounded_growth) {
+	first = first > a->initial_batch_size ? first : a->initial_batch_size;
+	unknown = sizes_spread(a, place, a->fixed_batch_size ? a->fixed_batch_size : first, false);
+	if (a->fixed_batch_size || !model_of_job(s, job, job->kind, &model, &key.version))
+		return unknown;
+	if (measured_of(s)->manner.live) {
 		/* The noise scale is known here, and losses are what it promises: each batch that a
 		 * job had was judged, and stays so when the job has fewer GPUs for a while. */
 		struct growth g = { .verdict = GROWTH_AS_PROMISED };
@@ -139,9 +136,7 @@ struct configuration job_best_sizes(struct sim *s, struct sim_job *job)
 	if (model_key_equal(&key, &t->sizes_key))
 		return t->configuration;
 	t->sizes_key = key;
-	if (!goodput_best_round(&model, place, &best))
-		return sizes_spread(a, place, first_batch(a, place.replicas), false);
-	return best.configuration;
+	return goodput_best_round(&model, place, &best) ? best.configuration : unknown;
 }
 
 /* The most GPUs of a kind that the job may be given. */
@@ -150,6 +145,7 @@ static int job_max_replicas(const struct sim *s, const struct sim_job *job, int 
 	struct training *t = job->own;
 	const struct application *a = application_on(job->spec->application, kind);
 	const struct manner *manner = &measured_of(s)->manner;
+	int growth = manner->live ? SCHED_REPLICA_GROWTH : PUBLISHED_GROWTH;
 	int64_t batch = manner->owners_batch ? job->spec->batch_size : a->max_batch_size;
 	int64_t most = batch / a->min_local_batch_size, tried = 0;
 
@@ -160,8 +156,8 @@ static int job_max_replicas(const struct sim *s, const struct sim_job *job, int 
 		most = a->max_replicas;
 	if (most > s->kinds[kind].n_gpus)
 		most = s->kinds[kind].n_gpus;
-	if (s->options->knowledge != SIM_KNOWLEDGE_FULL && most > manner->growth * tried)
-		most = manner->growth * tried;
+	if (s->options->knowledge != SIM_KNOWLEDGE_FULL && most > growth * tried)
+		most = growth * tried;
 	return most > 1 ? (int)most : 1;
 }
 
@@ -170,11 +166,7 @@ static int job_max_replicas(const struct sim *s, const struct sim_job *job, int 
 /* Makes room for goodput[0..n], all unknown. */
 static void clear_goodput(struct job_table *table, int n)
 {
-	if (n > table->n_goodput || !table->goodput) {
-		table->goodput = xreallocarray(table->goodput, (size_t)n + 1,
-					       sizeof(*table->goodput));
-		table->n_goodput = n;
-	}
+	table->goodput = xreallocarray(table->goodput, (size_t)n + 1, sizeof(*table->goodput));
 	table->goodput[0] = 0;
 	for (int r = 1; r <= n; r++)
 		table->goodput[r] = (double)NAN;
@@ -205,6 +197,7 @@ static void tell_kind(struct sim *s, struct sim_job *job, int kind, int most,
 	struct training *t = job->own;
 	struct job_table *table = &t->tables[kind];
 	const struct gpu_kind *gpus = &s->kinds[kind];
+	const struct application *a = application_on(job->spec->application, kind);
 	const struct configuration *now = &t->configuration;
 	struct model_key key = { .replicas = most };
 	int largest = job_max_replicas(s, job, kind);
@@ -217,8 +210,7 @@ static void tell_kind(struct sim *s, struct sim_job *job, int kind, int most,
 		for (int r = 1; r <= largest; r++)
 			if (place_is_regular(gpus->n_gpus, gpus->gpus_per_node, r))
 				table->goodput[r] = best_goodput(
-					application_on(job->spec->application, kind), &model,
-					place_packed(r, gpus->gpus_per_node));
+					a, &model, place_packed(r, gpus->gpus_per_node));
 	}
 	table->key = key;
 	told->offers[kind] = offers_of(most, table->goodput);
@@ -230,34 +222,34 @@ static void tell_kind(struct sim *s, struct sim_job *job, int kind, int most,
 
 static void tell_by_model(struct sim *s, struct sim_job *job, struct sched_job *told)
 {
-	struct goodput_model model;
+	const struct sim_options *o = s->options;
+	const struct training *t = job->own;
 
 	told->min_replicas = told->max_replicas = 1;
-	if (!model_of_job(s, job, 0, &model, NULL)) {
-		const struct sim_options *o = s->options;
-		/* How much faster one kind is than another is known; but as published, sia is not
-		 * told even that, and a policy that cannot tell the kinds apart neither. */
-		bool told_speeds = s->n_kinds > 1 && o->policy != &policy_sia &&
-				   !o->kinds_blind && o->policy->knows_kinds;
+	if (t->agent && known_kind(s, job, 0) >= 0) {
+		for (int k = 0; k < s->n_kinds; k++) {
+			int most = job_max_replicas(s, job, k);
 
-		for (int k = 0; told_speeds && k < s->n_kinds; k++) {
-			struct job_table *table = &((struct training *)job->own)->tables[k];
-
-			clear_goodput(table, 1);
-			table->key = (struct model_key){ .version = -1 };
-			table->goodput[1] = job_speed_on(job, k);
-			told->offers[k] = offers_of(1, table->goodput);
+			if (most > told->max_replicas)
+				told->max_replicas = most;
 		}
+		for (int k = 0; k < s->n_kinds; k++)
+			tell_kind(s, job, k, told->max_replicas, told);
 		return;
 	}
+	/* How much faster one kind is than another is known; but as published, sia is not told even
+	 * that, and a policy that cannot tell the kinds apart neither. */
+	if (s->n_kinds == 1 || o->policy == &policy_sia || o->kinds_blind ||
+	    !o->policy->knows_kinds)
+		return;
 	for (int k = 0; k < s->n_kinds; k++) {
-		int most = job_max_replicas(s, job, k);
+		struct job_table *table = &((struct training *)job->own)->tables[k];
 
-		if (most > told->max_replicas)
-			told->max_replicas = most;
+		clear_goodput(table, 1);
+		table->key = (struct model_key){ .version = -1 };
+		table->goodput[1] = job_speed_on(job, k);
+		told->offers[k] = offers_of(1, table->goodput);
 	}
-	for (int k = 0; k < s->n_kinds; k++)
-		tell_kind(s, job, k, told->max_replicas, told);
 }
 
 /* --- policies that take the owner's batch size --- */
@@ -270,8 +262,9 @@ static int update_time(struct sim *s, const struct sim_job *job,
 	const struct application *a = job_application(job);
 	int node = s->kinds[job->kind].gpus_per_node;
 	struct throughput_place packed = place_packed(replicas, node);
+	/* Where the policy chooses the replicas, it expects two passes on one. */
 	struct configuration sizes = sizes_spread(a, packed, job->spec->batch_size,
-						  measured_of(s)->manner.always_two_passes);
+						  !measured_of(s)->manner.owners_replicas);
 	struct place_class place = place_class_packed(a, replicas, node);
 	struct times times;
 

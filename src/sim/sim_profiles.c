@@ -274,35 +274,31 @@ static int take_job(const struct csv *c, int row, struct sim_workload *w, const 
 	return 0;
 }
 
-/* A name and its row. */
-struct name {
-	const char *text;
-	int row;
-};
-
 static int by_name(const void *a, const void *b)
 {
-	const struct name *x = a, *y = b;
-	int order = strcmp(x->text, y->text);
+	const struct sim_workload_job *x = *(struct sim_workload_job *const *)a;
+	const struct sim_workload_job *y = *(struct sim_workload_job *const *)b;
+	int order = strcmp(x->name, y->name);
 
-	return order ? order : x->row - y->row;
+	return order ? order : (x > y) - (x < y);
 }
 
 static int check_names(const struct sim_workload *w, const char *path, struct err *err)
 {
-	struct name *names = xcalloc((size_t)w->n_jobs, sizeof(*names));
+	struct sim_workload_job **jobs =
+		xcalloc((size_t)w->n_jobs, sizeof(struct sim_workload_job *));
 	int rc = 0;
 
 	for (int i = 0; i < w->n_jobs; i++)
-		names[i] = (struct name){ w->jobs[i].name, i };
-	qsort(names, (size_t)w->n_jobs, sizeof(*names), by_name);
+		jobs[i] = &w->jobs[i];
+	qsort(jobs, (size_t)w->n_jobs, sizeof(struct sim_workload_job *), by_name);
 	for (int i = 1; i < w->n_jobs && rc == 0; i++)
-		if (strcmp(names[i].text, names[i - 1].text) == 0)
+		if (strcmp(jobs[i]->name, jobs[i - 1]->name) == 0)
 			rc = err_set(err, EX_DATAERR,
 				     "%s:%d: a second job '%.60s'; the first is on line %d", path,
-				     csv_line(names[i].row), names[i].text,
-				     csv_line(names[i - 1].row));
-	free(names);
+				     csv_line((int)(jobs[i] - w->jobs)), jobs[i]->name,
+				     csv_line((int)(jobs[i - 1] - w->jobs)));
+	free(jobs);
 	return rc;
 }
 

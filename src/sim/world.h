@@ -111,7 +111,8 @@ int sim_run(struct sim *s, const struct sim_progress *progress, struct sim_resul
 /* What policies are told: of the job, and of all active ones, whose entries told has. */
 int sim_tell(struct sim *s, struct sim_job *job, struct sched_job *told);
 struct sched_input sim_input(const struct sim *s, const struct sched_job *told);
-/* What is told of the work that a job has left, in whatever unit: NaN, unless lengths are known. */
+/* What is told of the work that the job has left, or has in all, in whatever unit: NaN, unless
+ * lengths are known. */
 double sim_told_left(const struct sim *s, double left);
 /* Adds the time on its GPUs to the service of the job, at a speed relative to the slowest kind. */
 void sim_serve(struct sim_job *job, double seconds, double speed);
