@@ -33,7 +33,7 @@ struct person {
 	int held, wanted;		/* devices; wanted: those that are held included */
 	int devices;			/* of the machine, as this person's slots count them */
 	double weight;
-	double without_since_boot_s;	/* shares.h; may be in the future */
+	double without_since_boot_s;	/* people_shares.h; may be in the future */
 	double gained_boot_s;		/* when held rose for the last time */
 	double at_boot_s;		/* when all this was so */
 };

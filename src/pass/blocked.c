@@ -21,7 +21,7 @@ static bool is_taken(const struct snapshot *s, const struct decision *d, int dev
 /* True if the device itself cannot be used, for a reason that may pass. */
 static bool is_out(const struct snapshot *s, const struct decision *d, int device)
 {
-	/* then sharing.c tells the reason */
+	/* then people_turns.c tells the reason */
 	bool is_known = s->elsewhere && s->elsewhere[device] && s->people.count > 0;
 
 	return !d->usable[device] && s->devices.items[device].reason[0] && !is_known;

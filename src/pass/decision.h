@@ -185,7 +185,7 @@ struct decision {
 	int *node_of;			/* by device: its node */
 	const struct device **by_name;	/* by node and id; NULL: there are few */
 	struct sched_input input;	/* what the policy is told */
-	struct person me;		/* sharing.c: what the others are told, before the plan */
+	struct person me;	/* people_turns.c: what the others are told, before the plan */
 	struct pass_tiers *tiers;	/* owned */
 	int *owner;			/* by device: index of the candidate that is to have it */
 };

@@ -267,7 +267,8 @@ bool must_shrink(const struct candidate *c, const struct sizes *sizes);
 double goodput_now(const struct candidate *c);
 /* binding.c: copies the processors of candidate j's next run to text; "": those of its devices. */
 void copy_cores(const struct decision *d, int j, char *text, size_t size);
-/* sharing.c: once the decision is carried out, tells the others what this store has and wants. */
+/* people_turns.c: once the decision is carried out, tells the others what this store has and
+ * wants. */
 void tell_others(const struct engine_context *at, const struct snapshot *s,
 		 const struct decision *d);
 /* blocked.c: puts a sentence before the policy's, which is left out where there is no room for

@@ -9,7 +9,7 @@
 
 #define NOBODY (-1)
 
-struct sharing {
+struct binding {
 	const struct cores_device *devices;
 	int n_devices;
 	struct cores_run *runs;
@@ -19,13 +19,13 @@ struct sharing {
 	int *first_home;		/* by run: the least processor near its devices */
 };
 
-static bool wants(const struct sharing *s, int run)
+static bool wants(const struct binding *s, int run)
 {
 	return run >= 0 && s->runs[run].wanted > 0;
 }
 
 /* Gives each processor to the near device that has fewest. */
-static void find_homes(struct sharing *s)
+static void find_homes(struct binding *s)
 {
 	int *count = xcalloc((size_t)s->n_devices + 1, sizeof(*count));
 
@@ -47,7 +47,7 @@ static void find_homes(struct sharing *s)
 	free(count);
 }
 
-static bool is_near(const struct sharing *s, int run, int p)
+static bool is_near(const struct binding *s, int run, int p)
 {
 	if (core_set_has(&s->runs[run].near, p))
 		return true;
@@ -57,7 +57,7 @@ static bool is_near(const struct sharing *s, int run, int p)
 	return false;
 }
 
-static int count_taken(const struct sharing *s, int run)
+static int count_taken(const struct binding *s, int run)
 {
 	int n = 0;
 
@@ -67,7 +67,7 @@ static int count_taken(const struct sharing *s, int run)
 }
 
 /* A run takes what is at home at its devices; those that it has now come first. */
-static void take_own(struct sharing *s, int run)
+static void take_own(struct binding *s, int run)
 {
 	int left = s->runs[run].wanted;
 
@@ -83,7 +83,7 @@ static void take_own(struct sharing *s, int run)
 
 /* The lower the better: processors that the run has now, those near its devices, any, and last
  * those that another run has now. */
-static long rank_of(const struct sharing *s, int run, int p)
+static long rank_of(const struct binding *s, int run, int p)
 {
 	long distance = labs((long)p - s->first_home[run]);
 
@@ -95,7 +95,7 @@ static long rank_of(const struct sharing *s, int run, int p)
 	return distance + (is_near(s, run, p) ? 1L : 2L) * CORES_MAX;
 }
 
-static bool take_one(struct sharing *s, int run)
+static bool take_one(struct binding *s, int run)
 {
 	int best = NOBODY;
 
@@ -117,7 +117,7 @@ static bool take_one(struct sharing *s, int run)
 
 /* How much the run's goodput grows by one more processor: the logarithm of the quotient of the step
  * times. */
-static double gain_of(const struct sharing *s, int run)
+static double gain_of(const struct binding *s, int run)
 {
 	const struct cores_run *r = &s->runs[run];
 	double part = r->base > 0 ? r->part : 1, n = count_taken(s, run);
@@ -130,7 +130,7 @@ static double gain_of(const struct sharing *s, int run)
 
 /* Gives processors to the run that gains most; of runs that gain as much, to the first. A run that
  * finds no processor is full. */
-static void take_by_gain(struct sharing *s)
+static void take_by_gain(struct binding *s)
 {
 	bool *full = xcalloc((size_t)s->n_runs, sizeof(*full));
 
@@ -146,7 +146,7 @@ static void take_by_gain(struct sharing *s)
 	free(full);
 }
 
-static void take_in_turn(struct sharing *s)
+static void take_in_turn(struct binding *s)
 {
 	bool any = true;
 
@@ -158,7 +158,7 @@ static void take_in_turn(struct sharing *s)
 	}
 }
 
-static void bind(const struct sharing *s, int run)
+static void bind(const struct binding *s, int run)
 {
 	struct cores_run *r = &s->runs[run];
 	bool less = false, any = false;
@@ -179,7 +179,7 @@ static void bind(const struct sharing *s, int run)
 void cores_share(const struct cores_device *devices, int n_devices, struct cores_run *runs,
 		 int n_runs)
 {
-	struct sharing s = { devices, n_devices, runs, n_runs, { 0 }, { 0 }, NULL };
+	struct binding s = { devices, n_devices, runs, n_runs, { 0 }, { 0 }, NULL };
 	bool any = false, any_is_known = false;
 
 	for (int r = 0; r < n_runs; r++) {

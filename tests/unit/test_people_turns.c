@@ -1,12 +1,12 @@
-/* test_share_turns.c - how far from fair several people are who take turns, when their passes come
+/* test_people_turns.c - how far from fair several people are who take turns, when their passes come
  * at odd moments and a job takes a while to stop. Time is in slices. */
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "pollux/people_shares.h"
 #include "pollux/random_numbers.h"
-#include "pollux/shares.h"
 #include "tap.h"
 
 #define PEOPLE 5
@@ -23,7 +23,7 @@ struct turns {
 	double period;			/* from a pass of a person to the next one, in the mean */
 	double stop;			/* from a stop signal to the end of a job, in the mean */
 	uint64_t random;
-	struct share people[PEOPLE];	/* as published */
+	struct person_share people[PEOPLE];	/* as published */
 	double at[PEOPLE];		/* when */
 	double next_pass[PEOPLE];
 	const double *weights;		/* NULL: all are 1 */
@@ -54,8 +54,8 @@ static bool in_slice(const struct turns *t, int d, double now)
 	return now - t->since[d] < 1;
 }
 
-/* Brings all people up to date, as sharing.c does. */
-static void look(const struct turns *t, int me, double now, struct share *people)
+/* Brings all people up to date, as people_turns.c does. */
+static void look(const struct turns *t, int me, double now, struct person_share *people)
 {
 	struct sched_input in = slices;
 
@@ -63,16 +63,16 @@ static void look(const struct turns *t, int me, double now, struct share *people
 	memcpy(people, t->people, sizeof(t->people));
 	people[me].held = count(t, me, false);
 	for (int p = 0; p < t->n; p++) {
-		double exact = shares_exact(people, t->n, p, t->n_devices);
+		double exact = people_exact_share(people, t->n, p, t->n_devices);
 
-		people[p].without_since_s = shares_without_since_s(
+		people[p].without_since_s = people_without_since_s(
 			&t->people[p], exact, t->people[p].held, t->at[p], &in);
-		people[p].stay_s = shares_stay_s(&people[p], exact, &in);
+		people[p].stay_s = people_stay_s(&people[p], exact, &in);
 	}
 }
 
 /* Free devices that nobody is just handing on to a job of his own. */
-static int count_free(const struct turns *t, const struct share *people, int me)
+static int count_free(const struct turns *t, const struct person_share *people, int me)
 {
 	int n_free = count(t, -1, false), elsewhere = t->n_devices - n_free - people[me].held;
 	int theirs = 0;
@@ -89,16 +89,16 @@ static int count_free(const struct turns *t, const struct share *people, int me)
 static int may_run(struct turns *t, int me, double now)
 {
 	struct sched_input in = slices;
-	struct share people[PEOPLE];
+	struct person_share people[PEOPLE];
 	int kept = 0, may;
 
 	in.now_s = now;
 	look(t, me, now, people);
-	shares_divide(people, t->n, t->n_devices);
-	may = shares_allowed(people, t->n, me, count_free(t, people, me));
+	people_divide(people, t->n, t->n_devices);
+	may = people_allowed(people, t->n, me, count_free(t, people, me));
 	for (int d = 0; d < t->n_devices; d++)
 		kept += t->owner[d] == me && t->stops_at[d] <= 0 && in_slice(t, d, now);
-	if (shares_keep_turn(t->people[me].gained_s, &in) && t->people[me].held > kept)
+	if (people_keep_turn(t->people[me].gained_s, &in) && t->people[me].held > kept)
 		kept = t->people[me].held;
 	t->people[me].without_since_s = people[me].without_since_s;
 	return may > kept ? may : kept;
@@ -107,15 +107,15 @@ static int may_run(struct turns *t, int me, double now)
 /* The policy gives the person's devices to other jobs of the person at the ends of slices. */
 static void change_jobs(struct turns *t, int me, double now, bool gives_none)
 {
-	double exact = shares_exact(t->people, t->n, me, t->n_devices);
-	struct share own = t->people[me];
+	double exact = people_exact_share(t->people, t->n, me, t->n_devices);
+	struct person_share own = t->people[me];
 	bool stay;
 
 	own.held = count(t, me, false);
-	stay = gives_none && shares_leave_soon(&own, exact);
+	stay = gives_none && people_leave_soon(&own, exact);
 	for (int d = 0; d < t->n_devices; d++)
 		if (t->owner[d] == me && t->stops_at[d] <= 0 && !in_slice(t, d, now) &&
-		    !(stay && now - t->since[d] < SHARES_TURN_SLICES))
+		    !(stay && now - t->since[d] < PEOPLE_TURN_SLICES))
 			t->since[d] = now;
 }
 
@@ -165,7 +165,7 @@ static void run(struct turns *t, double last_comes)
 	for (int p = 0; p < t->n; p++) {
 		double from = p == t->n - 1 ? last_comes : 0;
 
-		t->people[p] = (struct share){
+		t->people[p] = (struct person_share){
 			.weight = t->weights ? t->weights[p] : 1,
 			.gained_s = from > 0 ? from : -9, .without_since_s = from,
 		};
@@ -192,7 +192,7 @@ static double worst(const struct turns *t, int first)
 	double most = 0, part[PEOPLE];
 
 	for (int p = 0; p < t->n; p++)
-		part[p] = shares_exact(t->people, t->n, p, t->n_devices) / t->n_devices;
+		part[p] = people_exact_share(t->people, t->n, p, t->n_devices) / t->n_devices;
 
 	for (int i = first; i + WINDOW <= TICKS; i++) {
 		double all = 0;

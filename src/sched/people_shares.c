@@ -1,5 +1,5 @@
-/* shares.c - see shares.h. */
-#include "pollux/shares.h"
+/* people_shares.c - see people_shares.h. */
+#include "pollux/people_shares.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -7,14 +7,14 @@
 
 #include "curve.h"
 
-static double weight_of(const struct share *p)
+static double weight_of(const struct person_share *p)
 {
 	return p->weight > 0 && isfinite(p->weight) ? p->weight : 1;
 }
 
 /* --- the division --- */
 
-static bool is_longer_without(const struct share *a, const struct share *b)
+static bool is_longer_without(const struct person_share *a, const struct person_share *b)
 {
 	/* A person who holds the device that is given out next counts as longer without. */
 	double x = a->without_since_s - (a->held > a->devices ? a->stay_s : 0);
@@ -29,14 +29,14 @@ static bool is_longer_without(const struct share *a, const struct share *b)
 
 /* Returns the devices for a weight of 1. In each round the devices left are divided among the
  * people who want more, until one of them has enough. */
-static double level_of(const struct share *people, int n, int n_devices)
+static double level_of(const struct person_share *people, int n, int n_devices)
 {
 	double left = n_devices, level = 0;
 
 	for (int round = 0; round < n && left > 0; round++) {
 		double weights = 0, next = HUGE_VAL;
 
-		for (const struct share *p = people; p < people + n; p++)
+		for (const struct person_share *p = people; p < people + n; p++)
 			if (p->wanted / weight_of(p) > level) {
 				weights += weight_of(p);
 				next = fmin(next, p->wanted / weight_of(p));
@@ -50,12 +50,12 @@ static double level_of(const struct share *people, int n, int n_devices)
 	return level;
 }
 
-static double exact_of(const struct share *p, double level)
+static double exact_of(const struct person_share *p, double level)
 {
 	return fmax(fmin(level * weight_of(p), p->wanted), 0);
 }
 
-double shares_exact(const struct share *people, int n, int own, int n_devices)
+double people_exact_share(const struct person_share *people, int n, int own, int n_devices)
 {
 	return exact_of(&people[own], level_of(people, n, n_devices));
 }
@@ -66,7 +66,7 @@ static int whole(double exact)
 	return (int)floor(exact + 1e-9);
 }
 
-void shares_divide(struct share *people, int n, int n_devices)
+void people_divide(struct person_share *people, int n, int n_devices)
 {
 	double level = level_of(people, n, n_devices);
 	int left = n_devices;
@@ -76,9 +76,9 @@ void shares_divide(struct share *people, int n, int n_devices)
 		left -= people[i].devices;
 	}
 	for (; left > 0; left--) {
-		struct share *next = NULL;
+		struct person_share *next = NULL;
 
-		for (struct share *p = people; p < people + n; p++) {
+		for (struct person_share *p = people; p < people + n; p++) {
 			double exact = exact_of(p, level);
 			/* A part of a device is left over for the person. */
 			bool has_part = p->devices == whole(exact) && exact - p->devices > 1e-9;
@@ -92,11 +92,11 @@ void shares_divide(struct share *people, int n, int n_devices)
 	}
 }
 
-double shares_without_since_s(const struct share *p, double exact, int had, double had_since_s,
-			      const struct sched_input *in)
+double people_without_since_s(const struct person_share *p, double exact, int had,
+			      double had_since_s, const struct sched_input *in)
 {
-	double most_s = SHARES_MOST_SLICES * in->slice_s, span_s = in->now_s - had_since_s;
-	double left = exp(-fmax(span_s, 0) / (SHARES_MEMORY_SLICES * in->slice_s));
+	double most_s = PEOPLE_MOST_SLICES * in->slice_s, span_s = in->now_s - had_since_s;
+	double left = exp(-fmax(span_s, 0) / (PEOPLE_MEMORY_SLICES * in->slice_s));
 	double short_s = left * (had_since_s - p->without_since_s) + (exact - had) * span_s;
 
 	if (exact >= p->wanted || isnan(short_s))
@@ -104,28 +104,28 @@ double shares_without_since_s(const struct share *p, double exact, int had, doub
 	return in->now_s - fmax(fmin(short_s, most_s), -most_s);
 }
 
-double shares_stay_s(const struct share *p, double exact, const struct sched_input *in)
+double people_stay_s(const struct person_share *p, double exact, const struct sched_input *in)
 {
 	double age_s = in->now_s - p->gained_s;
 
-	if (age_s >= SHARES_STAY_SLICES * in->slice_s)
+	if (age_s >= PEOPLE_STAY_SLICES * in->slice_s)
 		return 0;
-	return SHARES_STAY * (1 - (exact - whole(exact))) * in->slice_s;
+	return PEOPLE_STAY * (1 - (exact - whole(exact))) * in->slice_s;
 }
 
-bool shares_leave_soon(const struct share *p, double exact)
+bool people_leave_soon(const struct person_share *p, double exact)
 {
 	return exact < p->wanted && p->held > whole(exact);
 }
 
-static int lacks(const struct share *p)
+static int lacks(const struct person_share *p)
 {
 	return p->devices > p->held ? p->devices - p->held : 0;
 }
 
-int shares_allowed(const struct share *people, int n, int own, int n_free)
+int people_allowed(const struct person_share *people, int n, int own, int n_free)
 {
-	const struct share *me = &people[own];
+	const struct person_share *me = &people[own];
 	int beyond = n_free, mine = n_free;
 
 	for (int i = 0; i < n; i++) {
@@ -142,14 +142,14 @@ int shares_allowed(const struct share *people, int n, int own, int n_free)
 	return me->held + beyond > me->devices ? me->held + beyond : me->devices;
 }
 
-bool shares_keep_turn(double gained_s, const struct sched_input *in)
+bool people_keep_turn(double gained_s, const struct sched_input *in)
 {
 	double age_s = in->now_s - gained_s;
 
 	return age_s >= 0 && age_s < in->slice_s;
 }
 
-bool shares_are_of_use(const struct sched_input *in, const struct sched_choice *choices,
+bool people_devices_are_of_use(const struct sched_input *in, const struct sched_choice *choices,
 		       int n_devices)
 {
 	bool waits = false;
@@ -166,7 +166,7 @@ bool shares_are_of_use(const struct sched_input *in, const struct sched_choice *
 
 /* --- what jobs need --- */
 
-int shares_wanted(const struct sched_input *in, const struct sched_choice *choices)
+int people_wanted(const struct sched_input *in, const struct sched_choice *choices)
 {
 	int n = 0, n_devices = sched_devices(in);
 
@@ -183,7 +183,7 @@ int shares_wanted(const struct sched_input *in, const struct sched_choice *choic
 	return n;
 }
 
-int shares_protected(const struct policy *policy, const struct sched_input *in)
+int people_protected(const struct policy *policy, const struct sched_input *in)
 {
 	int n = 0;
 

@@ -1,12 +1,12 @@
-/* sharing.c - devices that several people share: how many of them are this store's for now, what
- * the other people are told, and what the jobs that wait are told of the other people. */
+/* people_turns.c - devices that several people share: how many of them are this store's for now,
+ * what the other people are told, and what the jobs that wait are told of the other people. */
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "pollux/mem.h"
-#include "pollux/shares.h"
+#include "pollux/people_shares.h"
 #include "stages.h"
 
 /* On a cluster its manager shares the devices among people. */
@@ -46,7 +46,7 @@ static int count_here(const struct snapshot *s, const struct person *p, int n)
 
 /* All people, this store last. */
 struct everybody {
-	struct share *items;		/* owned */
+	struct person_share *items;		/* owned */
 	int count;
 	int n_devices;			/* that they share */
 };
@@ -63,9 +63,9 @@ static struct everybody everybody_of(const struct snapshot *s, const struct deci
 
 	for (int i = 0; i <= count; i++) {
 		const struct person *p = i < count ? &s->people.items[i] : &d->me;
-		struct share *share = &all.items[i];
+		struct person_share *share = &all.items[i];
 
-		*share = (struct share){
+		*share = (struct person_share){
 			.held = count_here(s, p, p->held), .wanted = count_here(s, p, p->wanted),
 			.weight = p->weight, .without_since_s = p->without_since_boot_s,
 			.gained_s = p->gained_boot_s,
@@ -76,12 +76,12 @@ static struct everybody everybody_of(const struct snapshot *s, const struct deci
 	all.n_devices = n->held + n->free + (others < d->n_elsewhere ? others : d->n_elsewhere);
 	for (int i = 0; i <= count; i++) {
 		const struct person *told = i < count ? &s->people.items[i] : &s->people.me;
-		struct share *p = &all.items[i];
-		double exact = shares_exact(all.items, all.count, i, all.n_devices);
+		struct person_share *p = &all.items[i];
+		double exact = people_exact_share(all.items, all.count, i, all.n_devices);
 
-		p->stay_s = shares_stay_s(p, exact, &d->input);
+		p->stay_s = people_stay_s(p, exact, &d->input);
 		if (told->devices > 0)
-			p->without_since_s = shares_without_since_s(
+			p->without_since_s = people_without_since_s(
 				p, exact, count_here(s, told, told->held), told->at_boot_s,
 				&d->input);
 	}
@@ -124,28 +124,28 @@ static int allowed(const struct snapshot *s, struct decision *d, const struct po
 	const struct sched_input *in = &d->input;
 	const struct person *before = &s->people.me;
 	struct everybody all = everybody_of(s, d, n);
-	int own = all.count - 1, kept = shares_protected(s->policy, in), left;
+	int own = all.count - 1, kept = people_protected(s->policy, in), left;
 	/* also where the rounded-up share is not this person's turn */
-	double exact = shares_exact(all.items, all.count, own, all.n_devices);
+	double exact = people_exact_share(all.items, all.count, own, all.n_devices);
 	int most = (int)ceil(exact);
 
 	/* devices that stay for this store's next jobs, although others want them */
-	if (before->devices > 0 && shares_keep_turn(before->gained_boot_s, in) &&
+	if (before->devices > 0 && people_keep_turn(before->gained_boot_s, in) &&
 	    before->held - n->kept > kept)
 		kept = before->held - n->kept;
 	d->me.without_since_boot_s = all.items[own].without_since_s;
-	shares_divide(all.items, all.count, all.n_devices);
-	left = shares_allowed(all.items, all.count, own, count_free(&all, d, n)) - n->kept;
+	people_divide(all.items, all.count, all.n_devices);
+	left = people_allowed(all.items, all.count, own, count_free(&all, d, n)) - n->kept;
 	/* a device that no job here can use does not lie idle */
-	if (!shares_are_of_use(in, d->choices, most - n->kept))
+	if (!people_devices_are_of_use(in, d->choices, most - n->kept))
 		d->me.wanted = n->held;
 	/* the policy does not replace a job within its slice by another one */
-	if (left + n->kept >= n->held && shares_leave_soon(&all.items[own], exact))
+	if (left + n->kept >= n->held && people_leave_soon(&all.items[own], exact))
 		for (int j = 0; j < in->n_jobs; j++) {
 			struct sched_job *job = &d->sched_jobs[j];
 			double age_s = in->now_s - job->launched_s;
 
-			if (job->replicas > 0 && age_s < SHARES_TURN_SLICES * in->slice_s)
+			if (job->replicas > 0 && age_s < PEOPLE_TURN_SLICES * in->slice_s)
 				job->launched_s = fmax(job->launched_s,
 						       in->now_s - in->slice_s / 2);
 		}
@@ -211,7 +211,7 @@ void leave_to_others(const struct snapshot *s, struct decision *d)
 	one = sched_merge_kinds(in, jobs);
 	one.kinds[0].n_devices += d->n_elsewhere;
 	s->policy->decide(&one, d->choices);
-	d->me = myself(s, n.held, n.kept + shares_wanted(&one, d->choices));
+	d->me = myself(s, n.held, n.kept + people_wanted(&one, d->choices));
 	free(jobs);
 	if (s->people.count == 0) {
 		d->me.without_since_boot_s = s->now_boot_s;

@@ -1,11 +1,11 @@
-/* test_shares.c - shares worked out by hand; what holds of all; people who take turns. */
+/* test_people_shares.c - shares worked out by hand; what holds of all; people who take turns. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "pollux/people_shares.h"
 #include "pollux/random_numbers.h"
-#include "pollux/shares.h"
 #include "tap.h"
 
 #define MOST 8
@@ -15,7 +15,7 @@
 static const struct {
 	const char *name;
 	int n_devices, n;
-	struct share people[4];
+	struct person_share people[4];
 	int want[4];
 } cases[] = {
 	{ "a person alone gets all devices", 4, 1, { { .name = "a", .wanted = 9 } }, { 4 } },
@@ -71,11 +71,11 @@ static const struct {
 static void test_by_hand(void)
 {
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct share people[4];
+		struct person_share people[4];
 		char got[80], want[80];
 
 		memcpy(people, cases[i].people, sizeof(people));
-		shares_divide(people, cases[i].n, cases[i].n_devices);
+		people_divide(people, cases[i].n, cases[i].n_devices);
 		snprintf(got, sizeof(got), "%d %d %d %d", people[0].devices, people[1].devices,
 			 people[2].devices, people[3].devices);
 		snprintf(want, sizeof(want), "%d %d %d %d", cases[i].want[0], cases[i].want[1],
@@ -86,13 +86,13 @@ static void test_by_hand(void)
 
 static int allowed(int held, int wanted, int other_held, int other_wanted, int n_free)
 {
-	struct share people[] = {
+	struct person_share people[] = {
 		{ .name = "me", .held = held, .wanted = wanted },
 		{ .name = "other", .held = other_held, .wanted = other_wanted },
 	};
 
-	shares_divide(people, 2, held + other_held + n_free);
-	return shares_allowed(people, 2, 0, n_free);
+	people_divide(people, 2, held + other_held + n_free);
+	return people_allowed(people, 2, 0, n_free);
 }
 
 static void test_allowed(void)
@@ -111,35 +111,35 @@ static void test_allowed(void)
 
 static void test_exact(void)
 {
-	struct share people[] = {
+	struct person_share people[] = {
 		{ .name = "a", .wanted = 8, .weight = 1 },
 		{ .name = "b", .wanted = 1, .weight = 1 },
 		{ .name = "c", .wanted = 8, .weight = 2 },
 	};
 	struct sched_input in = { .now_s = 100, .slice_s = 10 };
 
-	near(shares_exact(people, 3, 0, 8), 7.0 / 3, 1e-12,
+	near(people_exact_share(people, 3, 0, 8), 7.0 / 3, 1e-12,
 	     "the exact share is a third of what others leave");
-	near(shares_exact(people, 3, 1, 8), 1, 1e-12,
+	near(people_exact_share(people, 3, 1, 8), 1, 1e-12,
 	     "the exact share is what is wanted where there is enough");
-	near(shares_exact(people, 3, 2, 8), 14.0 / 3, 1e-12,
+	near(people_exact_share(people, 3, 2, 8), 14.0 / 3, 1e-12,
 	     "the exact share is the double for the double weight");
-	near(shares_exact(people, 3, 0, 17), 8, 1e-12,
+	near(people_exact_share(people, 3, 0, 17), 8, 1e-12,
 	     "the exact share is all that is wanted where there is enough");
 	people[0].without_since_s = 95;
-	near(shares_without_since_s(&people[0], 2.5, 2, 96, &in), 100 - (exp(-0.04) + 2), 1e-12,
+	near(people_without_since_s(&people[0], 2.5, 2, 96, &in), 100 - (exp(-0.04) + 2), 1e-12,
 	     "half a device too few for 4 s counts as 2 s without");
-	near(shares_without_since_s(&people[0], 1.5, 2, 96, &in), 100 - (exp(-0.04) - 2), 1e-12,
+	near(people_without_since_s(&people[0], 1.5, 2, 96, &in), 100 - (exp(-0.04) - 2), 1e-12,
 	     "half a device too many for 4 s counts as 2 s less without");
-	near(shares_without_since_s(&people[0], 8, 0, 96, &in), 100, 1e-12,
+	near(people_without_since_s(&people[0], 8, 0, 96, &in), 100, 1e-12,
 	     "a person with nothing too few is not without");
-	near(shares_without_since_s(&people[0], 7, 0, -1000, &in), 0, 1e-12,
+	near(people_without_since_s(&people[0], 7, 0, -1000, &in), 0, 1e-12,
 	     "the time without is ten slices at most");
 	people[0].gained_s = 75;
-	near(shares_stay_s(&people[0], 7.0 / 3, &in), 6, 1e-12,
+	near(people_stay_s(&people[0], 7.0 / 3, &in), 6, 1e-12,
 	     "a holder stays ahead for nine tenths of two thirds of a slice");
 	people[0].gained_s = 70;
-	near(shares_stay_s(&people[0], 7.0 / 3, &in), 0, 1e-12,
+	near(people_stay_s(&people[0], 7.0 / 3, &in), 0, 1e-12,
 	     "a holder does not stay ahead after three slices");
 }
 
@@ -150,9 +150,9 @@ static int random_below(uint64_t *random, int n)
 	return (int)(random_bits(random) % (uint64_t)n);
 }
 
-static struct share random_person(uint64_t *random, int i, int n_devices)
+static struct person_share random_person(uint64_t *random, int i, int n_devices)
 {
-	struct share p = {
+	struct person_share p = {
 		.held = random_below(random, n_devices + 1),
 		.weight = random_below(random, 2) ? 1 : 0.5 + random_below(random, 4),
 		.without_since_s = random_below(random, 5),
@@ -164,10 +164,10 @@ static struct share random_person(uint64_t *random, int i, int n_devices)
 }
 
 /* Everybody has the exact share, rounded down or up. */
-static bool is_fair(const struct share *people, int n, int n_devices)
+static bool is_fair(const struct person_share *people, int n, int n_devices)
 {
 	for (int i = 0; i < n; i++) {
-		double exact = shares_exact(people, n, i, n_devices);
+		double exact = people_exact_share(people, n, i, n_devices);
 
 		if (!(fabs(people[i].devices - exact) < 1))
 			return false;
@@ -182,15 +182,15 @@ static void test_random(void)
 
 	for (int i = 0; i < 5000; i++) {
 		int n = 1 + random_below(&random, MOST), n_devices, sum = 0, wanted = 0;
-		struct share people[MOST], turned[MOST];
+		struct person_share people[MOST], turned[MOST];
 
 		n_devices = random_below(&random, 17);
 		for (int k = 0; k < n; k++)
 			people[k] = random_person(&random, k, n_devices);
 		for (int k = 0; k < n; k++)
 			turned[n - 1 - k] = people[k];
-		shares_divide(people, n, n_devices);
-		shares_divide(turned, n, n_devices);
+		people_divide(people, n, n_devices);
+		people_divide(turned, n, n_devices);
 		for (int k = 0; k < n; k++) {
 			sum += people[k].devices;
 			wanted += people[k].wanted;
@@ -214,7 +214,7 @@ static void test_random(void)
 #define TURN_DEVICES 4
 
 struct turns {
-	struct share people[MOST];	/* as published */
+	struct person_share people[MOST];	/* as published */
 	double gained_s[MOST], at_s[MOST];
 	int n, n_devices;
 	int job_ticks[MOST];		/* how long the jobs of each are */
@@ -237,32 +237,32 @@ static bool in_slice(const struct turns *t, int d, int now)
 	return now - t->since[d] < SLICE;
 }
 
-/* What sharing.c makes of the shares. */
+/* What people_turns.c makes of the shares. */
 static int may_have(struct turns *t, int me, int now)
 {
 	struct sched_input in = { .now_s = now, .slice_s = SLICE };
-	struct share people[MOST];
+	struct person_share people[MOST];
 	int kept = 0, allowed, n_free = held_by(t, -1), held = held_by(t, me);
 
 	memcpy(people, t->people, sizeof(people));
 	people[me].held = held;
 	for (int p = 0; p < t->n; p++)
-		people[p].without_since_s = shares_without_since_s(
-			&t->people[p], shares_exact(people, t->n, p, t->n_devices),
+		people[p].without_since_s = people_without_since_s(
+			&t->people[p], people_exact_share(people, t->n, p, t->n_devices),
 			t->people[p].held, t->at_s[p], &in);
 	for (int p = 0; p < t->n; p++) {
-		double exact = shares_exact(people, t->n, p, t->n_devices);
+		double exact = people_exact_share(people, t->n, p, t->n_devices);
 
 		people[p].gained_s = t->gained_s[p];
-		people[p].stay_s = shares_stay_s(&people[p], exact, &in);
+		people[p].stay_s = people_stay_s(&people[p], exact, &in);
 	}
 	t->people[me].without_since_s = people[me].without_since_s;
 	t->at_s[me] = now;
-	shares_divide(people, t->n, t->n_devices);
-	allowed = shares_allowed(people, t->n, me, n_free);
+	people_divide(people, t->n, t->n_devices);
+	allowed = people_allowed(people, t->n, me, n_free);
 	for (int d = 0; d < t->n_devices; d++)
 		kept += t->owner[d] == me && in_slice(t, d, now);
-	if (shares_keep_turn(t->gained_s[me], &in) && t->people[me].held > kept)
+	if (people_keep_turn(t->gained_s[me], &in) && t->people[me].held > kept)
 		kept = t->people[me].held;
 	return allowed > kept ? allowed : kept < held + n_free ? kept : held + n_free;
 }
@@ -325,7 +325,7 @@ static double take_turns(int n, int n_devices, const int *wanted, const int *job
 	for (int d = 0; d < TURN_DEVICES; d++)
 		t.owner[d] = -1;
 	for (int p = 0; p < n; p++) {
-		t.people[p] = (struct share){ .wanted = wanted[p], .weight = 1 };
+		t.people[p] = (struct person_share){ .wanted = wanted[p], .weight = 1 };
 		t.job_ticks[p] = job_ticks[p];
 		t.gained_s[p] = -2 * SLICE;
 		snprintf(t.people[p].name, sizeof(t.people[p].name), "%d", p);

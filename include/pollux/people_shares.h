@@ -1,4 +1,4 @@
-/* shares.h - how many devices of a machine each of several people is to have.
+/* people_shares.h - how many devices of a machine each of several people is to have.
  *
  * The exact shares are max-min fair by weight, with what each wants as the limit. Each person has
  * the whole devices of the exact share. The devices that are left over by this go round: each goes
@@ -37,23 +37,22 @@
  *   in the turn k f (1 + w) is added. M(n) is 0, so M(1) is at most (n - 1) f (1 + w). In a turn
  *   that goes on after a slice, they are behind by less than k / (k + 1) stay_s: less.
  * - Over any span of time a person's lead changes by at most the double. What comes of it with
- *   passes at odd moments is in build/unit/test_share_turns.
+ *   passes at odd moments is in build/unit/test_people_turns.
  *
- *	struct share people[] = { { .name = "a", .held = 4, .wanted = 4, .weight = 1 },
+ *	struct person_share people[] = { { .name = "a", .held = 4, .wanted = 4, .weight = 1 },
  *				  { .name = "b", .held = 0, .wanted = 1, .weight = 1 } };
- *	shares_divide(people, 2, 4);	// 3 and 1
+ *	people_divide(people, 2, 4);	// 3 and 1
  *
  * Everybody who is given the same numbers computes the same shares, in whatever order the people
  * are listed. */
-#ifndef POLLUX_SHARES_H
-#define POLLUX_SHARES_H
+#ifndef POLLUX_PEOPLE_SHARES_H
+#define POLLUX_PEOPLE_SHARES_H
 
+#include "pollux/people.h"
 #include "pollux/policy.h"
 
-#define SHARE_NAME_SIZE 64
-
-struct share {
-	char name[SHARE_NAME_SIZE];	/* nobody else's */
+struct person_share {
+	char name[PERSON_NAME_SIZE];	/* nobody else's */
 	int held, wanted;		/* devices; wanted: those that are held included */
 	double weight;			/* above 0; any other counts as 1 */
 	double without_since_s;
@@ -64,52 +63,52 @@ struct share {
 	int devices;			/* (result) the share: at most wanted */
 };
 
-void shares_divide(struct share *people, int n, int n_devices);
+void people_divide(struct person_share *people, int n, int n_devices);
 
 /* The exact share of people[own]. */
-double shares_exact(const struct share *people, int n, int own, int n_devices);
+double people_exact_share(const struct person_share *people, int n, int own, int n_devices);
 
 /* stay_s of p, for slices since the last gain: this part of what a holder gets ahead in a slice. */
-#define SHARES_STAY 0.9
-#define SHARES_STAY_SLICES 3
-double shares_stay_s(const struct share *p, double exact, const struct sched_input *in);
+#define PEOPLE_STAY 0.9
+#define PEOPLE_STAY_SLICES 3
+double people_stay_s(const struct person_share *p, double exact, const struct sched_input *in);
 
 /* After so many slices what somebody was short of, or beyond, the exact share counts 1/e. */
-#define SHARES_MEMORY_SLICES 10
+#define PEOPLE_MEMORY_SLICES 10
 /* The most slices by which anybody counts as short of, or beyond, the exact share. */
-#define SHARES_MOST_SLICES 10
+#define PEOPLE_MOST_SLICES 10
 /* Brings without_since_s up to date at a time, when the person has had so many devices since then.
  * A person whose exact share is all they want is not without. */
-double shares_without_since_s(const struct share *p, double exact, int had, double had_since_s,
-			      const struct sched_input *in);
+double people_without_since_s(const struct person_share *p, double exact, int had,
+			      double had_since_s, const struct sched_input *in);
 
 /* True if a device of p goes to the next person soon: it is left over by the division, and others
  * want it. Until then the jobs of p had better stay: another job that is begun now would keep the
  * device for a slice of its own. */
-bool shares_leave_soon(const struct share *p, double exact);
+bool people_leave_soon(const struct person_share *p, double exact);
 /* Jobs stay for that reason while they have run for fewer slices than this. */
-#define SHARES_TURN_SLICES 4
+#define PEOPLE_TURN_SLICES 4
 
 /* The number of devices that people[own] may use now, of those that it holds and n_free free ones.
  * Free devices are for those who have less than their share, first for whoever has been without the
  * longest; what is left may be used by anybody. A person who has more than the share gives back as
  * many as the others lack. */
-int shares_allowed(const struct share *people, int n, int own, int n_free);
+int people_allowed(const struct person_share *people, int n, int own, int n_free);
 
 /* True if a person who got another device at this time keeps all for now: a device is kept for a
  * slice, however short the jobs are that run there one after the other. */
-bool shares_keep_turn(double gained_s, const struct sched_input *in);
+bool people_keep_turn(double gained_s, const struct sched_input *in);
 
 /* False if every job that is to get devices needs more than n_devices. */
-bool shares_are_of_use(const struct sched_input *in, const struct sched_choice *choices,
+bool people_devices_are_of_use(const struct sched_input *in, const struct sched_choice *choices,
 		       int n_devices);
 
 /* The number of devices that the jobs would have if all n_devices were theirs: choices is what the
  * policy decides then. A job that waits even so counts with the least that it can run on. */
-int shares_wanted(const struct sched_input *in, const struct sched_choice *choices);
+int people_wanted(const struct sched_input *in, const struct sched_choice *choices);
 
 /* The number of devices that jobs keep although others want them: those of jobs that are not
  * preemptible, or within their slice, and all where the policy never preempts. */
-int shares_protected(const struct policy *policy, const struct sched_input *in);
+int people_protected(const struct policy *policy, const struct sched_input *in);
 
 #endif
