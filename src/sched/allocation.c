@@ -13,6 +13,8 @@
 #define SHORTER 0.7		/* the factor after STALLED steps that lowered no bound */
 #define STALLED 4
 #define MENDS 12			/* steps from one allocation to the next */
+#define NARROW 1e-9		/* between prices of one kind, as a part of the price */
+#define FEW_LOOKS 1000000.0	/* of one kind: prices would take longer */
 #define NEAR 1e-6		/* a gap of this part of the bound is none */
 
 static double states_of(const int *capacity, int n)
@@ -232,6 +234,34 @@ static struct best_prices prices_of(const struct search *s, int *at)
 	return best;
 }
 
+/* The same of one kind, by bisection: at a higher price, the jobs choose no more devices. */
+static struct best_prices price_of_one(const struct search *s, int *at)
+{
+	struct best_prices best = { .bound = HUGE_VAL, .worth = -HUGE_VAL };
+	struct prices p = { .s = s };
+	double low = 0, high = 0;
+
+	p.chosen = xcalloc((size_t)s->n_jobs, sizeof(*p.chosen));
+	for (int i = 0; i < s->n_choices; i++)
+		high = fmax(high, fabs(s->choices[i].value));
+	for (high *= 2; high - low > NARROW * high;) {
+		double middle = (low + high) / 2, bound;
+
+		p.price[0] = middle;
+		bound = choose_at_prices(&p);
+		if (bound < best.bound) {
+			best.bound = bound;
+			best.price[0] = middle;
+		}
+		*(p.left[0] < 0 ? &low : &high) = middle;
+	}
+	p.price[0] = high;
+	choose_at_prices(&p);
+	keep_better(&p, &best, at);
+	free(p.chosen);
+	return best;
+}
+
 /* Keeps the choices that may be in a best allocation. */
 static void keep_possible(struct search *s, const struct best_prices *p)
 {
@@ -252,7 +282,7 @@ static void keep_possible(struct search *s, const struct best_prices *p)
 }
 
 /* Takes the jobs that have a single choice left, and their devices, out of the search. */
-static bool search_possible(const struct search *all, int *chosen)
+static bool search_possible(const struct search *all, double most_looks, int *chosen)
 {
 	size_t n = (size_t)all->n_jobs;
 	struct search s = *all;
@@ -275,7 +305,7 @@ static bool search_possible(const struct search *all, int *chosen)
 		s.jobs[s.n_jobs] = all->jobs[j];
 		index[s.n_jobs++] = j;
 	}
-	if (states_of(s.capacity, s.n_kinds) * s.n_choices <= MOST_LOOKS)
+	if (states_of(s.capacity, s.n_kinds) * s.n_choices <= most_looks)
 		done = search_all(&s, found);
 	for (int j = 0; done && j < s.n_jobs; j++)
 		chosen[index[j]] = found[j];
@@ -311,21 +341,29 @@ bool allocation_best(const struct allocation_job *jobs, int n_jobs, const int *c
 	struct search s = { .given = jobs, .n_jobs = n_jobs, .n_kinds = n_kinds };
 	int *chosen = xcalloc((size_t)n_jobs, sizeof(*chosen));
 	struct best_prices p = { .worth = -HUGE_VAL };
-	bool by_prices = n_kinds > 1 && states_of(capacity, n_kinds) > ALLOCATION_STATES, found;
+	double states = states_of(capacity, n_kinds);
+	bool by_prices, found = false;
 
 	for (int k = 0; k < n_kinds; k++)
 		s.n_devices += s.capacity[k] = capacity[k];
 	s.jobs = xcalloc((size_t)n_jobs, sizeof(*s.jobs));
-	s.choices = xcalloc((size_t)n_jobs * ((size_t)s.n_devices + 1), sizeof(*s.choices));
+	for (int j = 0; j < n_jobs; j++)
+		for (int r = 0; r <= s.n_devices; r++)
+			s.n_choices += isfinite(jobs[j].value[r]) ? 1 : 0;
+	s.choices = xcalloc((size_t)s.n_choices + 1, sizeof(*s.choices));
+	s.n_choices = 0;
 	for (int j = 0; j < n_jobs; j++)
 		add_choices(&s, j);
 	memset(at, 0, (size_t)n_jobs * sizeof(*at));
+	by_prices = n_kinds > 1 ? states > ALLOCATION_STATES : states * s.n_choices > FEW_LOOKS;
 	if (by_prices)
-		p = prices_of(&s, at);
-	if (isfinite(p.worth))
+		p = n_kinds > 1 ? prices_of(&s, at) : price_of_one(&s, at);
+	if (isfinite(p.worth)) {
 		keep_possible(&s, &p);
-	found = by_prices ? isfinite(p.worth) && search_possible(&s, chosen)
-			  : search_all(&s, chosen);
+		found = search_possible(&s, n_kinds > 1 ? MOST_LOOKS : HUGE_VAL, chosen);
+	} else if (n_kinds == 1 || !by_prices) {
+		found = search_all(&s, chosen);
+	}
 	for (int j = 0; found && j < n_jobs; j++)
 		at[j] = s.choices[chosen[j]].at;
 	if (gap)

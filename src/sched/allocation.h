@@ -31,12 +31,14 @@ struct allocation_job {
  * of at 0, where no allocation is allowed.
  *
  * A state of the dynamic program is what is left of each kind. Where there are more states than
- * ALLOCATION_STATES, each kind first gets a price (Lagrangian relaxation; the prices are found by
- * subgradient: M. Fisher, Management Science 1981). At given prices each job chooses for itself,
- * and the sum of these best choices bounds what any allocation is worth. Some allocation is known.
- * Where a choice is worse than the job's best by more than the bound exceeds the known allocation,
- * no best allocation has that choice. The dynamic program looks at the other choices. If these are
- * still too many, the result is the known allocation. *gap (may be NULL): the bound over the worth
+ * ALLOCATION_STATES, each kind first gets a price (Lagrangian relaxation; the prices are found
+ * by subgradient: M. Fisher, Management Science 1981). At given prices each job chooses for
+ * itself, and the sum of these best choices bounds what any allocation is worth. Some allocation
+ * is known. Where a choice is worse than the job's best by more than the bound exceeds the known
+ * allocation, no best allocation has that choice. The dynamic program looks at the other
+ * choices. If these are still too many, the result is the known allocation. One kind has a
+ * price, too, found by bisection, where choices times devices are more than FEW_LOOKS; its
+ * result is always exact. *gap (may be NULL): the bound over the worth
  * of the result, minus 1; 0 where the result is exact. */
 bool allocation_best(const struct allocation_job *jobs, int n_jobs, const int *capacity,
 		     int n_kinds, int *at, double *gap);

@@ -168,6 +168,89 @@ static void test_many(void)
 
 /* --- what may be given can be placed --- */
 
+/* --- many jobs and devices, where prices leave few choices to search --- */
+
+#define LARGE_JOBS 400
+#define LARGE_DEVICES 100
+
+struct sum {
+	double value;
+	int rank;	/* jobs that keep what they hold, then few devices */
+};
+
+/* A second dynamic program, over all choices. */
+static bool best_of_all(const struct allocation_job *jobs, int n_jobs, int n_devices, int *count)
+{
+	static struct sum best[LARGE_JOBS + 1][LARGE_DEVICES + 1];
+	static int taken[LARGE_JOBS][LARGE_DEVICES + 1];
+	int left = n_devices;
+
+	memset(best[n_jobs], 0, sizeof(best[n_jobs]));
+	for (int j = n_jobs - 1; j >= 0; j--)
+		for (int g = 0; g <= n_devices; g++) {
+			struct sum *b = &best[j][g];
+
+			*b = (struct sum){ -HUGE_VAL, 0 };
+			for (int r = g; r >= 0; r--) {
+				struct sum sum = best[j + 1][g - r];
+
+				sum.value += jobs[j].value[r];
+				sum.rank += (r == jobs[j].held ? LARGE_DEVICES + 1 : 0) - r;
+				if (sum.value > b->value ||
+				    (sum.value >= b->value && sum.rank > b->rank)) {
+					*b = sum;
+					taken[j][g] = r;
+				}
+			}
+		}
+	for (int j = 0; isfinite(best[0][n_devices].value) && j < n_jobs; j++)
+		left -= count[j] = taken[j][left];
+	return isfinite(best[0][n_devices].value);
+}
+
+/* Whole numbers are often equal. Some curves bend down, as goodput does, and others jump. */
+static void draw_large(uint64_t *x, struct allocation_job *jobs,
+		       double value[LARGE_JOBS][LARGE_DEVICES + 1])
+{
+	for (int j = 0; j < LARGE_JOBS; j++) {
+		int most = 1 + case_below(x, LARGE_DEVICES), slope = 1 + case_below(x, 60);
+		bool jumps = case_below(x, 4) == 0;
+
+		jobs[j] = (struct allocation_job){ case_below(x, 4), value[j] };
+		value[j][0] = case_below(x, 40) ? 0 : -HUGE_VAL;
+		for (int r = 1; r <= LARGE_DEVICES; r++) {
+			value[j][r] = jumps ? case_below(x, 100) : value[j][r - 1] + slope;
+			if (r == 1 && !jumps)
+				value[j][r] = 50 + slope;
+			slope -= slope > 0 && case_below(x, 2);
+			if (r > most || (jumps && case_below(x, 3) == 0))
+				value[j][r] = -HUGE_VAL;
+		}
+	}
+}
+
+static void test_large(void)
+{
+	static double value[LARGE_JOBS][LARGE_DEVICES + 1];
+	struct allocation_job jobs[LARGE_JOBS];
+	int found[LARGE_JOBS], wanted[LARGE_JOBS], wrong = 0, none = 0;
+	uint64_t x = 7;
+
+	for (int i = 0; i < 30; i++) {
+		int n_devices = 80 + case_below(&x, LARGE_DEVICES - 79);
+		bool any;
+
+		draw_large(&x, jobs, value);
+		memset(wanted, 0, sizeof(wanted));
+		any = best_of_all(jobs, LARGE_JOBS, n_devices, wanted);
+		none += !any;
+		wrong += best(jobs, LARGE_JOBS, n_devices, found) != any ||
+			 memcmp(found, wanted, sizeof(found)) != 0;
+	}
+	is_int(wrong, 0, "many jobs on many devices get the allocation that comes first");
+	ok(none < 15, "most of the large problems have an allocation");
+}
+
 /* The jobs of the given sizes, the largest first, each on whole nodes or within one. */
 static bool pack(const int *size, int n_sizes, int node, int n_devices)
 {
@@ -313,6 +396,7 @@ int main(void)
 	test_rounding();
 	test_extremes();
 	test_many();
+	test_large();
 	test_placement();
 	test_fifo();
 	return done();
