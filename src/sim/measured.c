@@ -237,7 +237,7 @@ static void add_agents(const struct sim *s, const struct sim_profiles *profiles)
 		int index = own ? i : (int)(s->jobs[i].spec->application - profiles->items);
 		struct agent *agent = &m->agents[(size_t)index * (size_t)s->n_kinds];
 
-		m->trainings[i].agent = agent;
+		((struct training *)s->jobs[i].own)->agent = agent;
 		for (int k = 0; o->knowledge == SIM_KNOWLEDGE_FULL && k < s->n_kinds; k++)
 			if (!agent[k].version)
 				agent_learn_all(&agent[k]);
@@ -286,6 +286,7 @@ int simulate(const struct sim_options *o, const struct sim_profiles *profiles,
 {
 	struct measured m = { .manner = manner_of(o->policy) };
 	struct world world = {
+		.own_size = sizeof(struct training),
 		.event = training_event, .run = training_run, .tell = training_tell,
 		.place = m.manner.published_nodes && o->n_kinds < 2 ? place_as_published : NULL,
 		.launch = training_launch, .decided = after_decision, .alone = training_alone,
@@ -297,9 +298,6 @@ int simulate(const struct sim_options *o, const struct sim_profiles *profiles,
 	s.own = &m;
 	s.any_number = m.manner.owners_batch || !o->policy->models_goodput;
 	s.stops_at_events = s.decides_on_arrival = s.decides_on_end = o->events;
-	m.trainings = xcalloc((size_t)workload->n_jobs, sizeof(*m.trainings));
-	for (int i = 0; i < workload->n_jobs; i++)
-		s.jobs[i].own = &m.trainings[i];
 	if (!o->n_kinds)
 		add_kind(&s, NULL, o->nodes, o->gpus_per_node);
 	for (int k = 0; k < o->n_kinds; k++)
@@ -309,16 +307,15 @@ int simulate(const struct sim_options *o, const struct sim_profiles *profiles,
 	rc = check_workload(&s);
 	if (rc == 0)
 		rc = sim_run(&s, progress, result);
-	sim_release(&s);
 	for (int i = 0; i < m.n_agents; i++)
 		agent_release(&m.agents[i]);
 	for (int k = 0; k < SCHED_KINDS; k++) {
 		for (int i = 0; i < workload->n_jobs; i++)
-			free(m.trainings[i].tables[k].goodput);
+			free(((struct training *)s.jobs[i].own)->tables[k].goodput);
 		free(m.places[k]);
 	}
+	sim_release(&s);
 	free(m.agents);
-	free(m.trainings);
 	tdestroy(m.fits, free);
 	return rc;
 }

@@ -89,7 +89,6 @@ struct measured {
 	/* for each application, or for each job, one for each kind */
 	struct agent *agents;
 	int n_agents;
-	struct training *trainings;
 	/* of each kind: numbers of GPUs that a job may be given, packed */
 	struct throughput_place *places[SCHED_KINDS];
 	int n_places[SCHED_KINDS];

@@ -137,6 +137,7 @@ static void launch_replayed(struct sim *s, struct sim_job *job)
 }
 
 static const struct world world_of_replays = {
+	.own_size = sizeof(struct state),
 	.event = end_of_phase, .run = run_phase, .release_s = release_of, .tell = tell_state,
 	.launch = launch_replayed,
 };
@@ -146,7 +147,6 @@ int replay(const struct sim_options *o, const struct replay_job *jobs, int n,
 {
 	struct sim_workload w = { .n_jobs = n, .name = xasprintf("%d devices", o->gpus_per_node),
 				  .jobs = xcalloc((size_t)n, sizeof(*w.jobs)) };
-	struct state *states = xcalloc((size_t)n, sizeof(*states));
 	struct sim_result result;
 	struct sim s;
 	int rc;
@@ -160,10 +160,10 @@ int replay(const struct sim_options *o, const struct replay_job *jobs, int n,
 	/* A pass at the moment of the first submission is then still to come. */
 	s.now_s = s.progress_s = n ? jobs[0].submit_s - 1 : 0;
 	s.round = (int64_t)floor(s.now_s / s.interval_s);
-	for (int i = 0; i < n; i++) {
-		s.jobs[i].own = &states[i];
-		states[i] = (struct state){ .job = &jobs[i], .pause_s = jobs[i].phases[0].pause_s };
-	}
+	for (int i = 0; i < n; i++)
+		*(struct state *)s.jobs[i].own = (struct state){
+			.job = &jobs[i], .pause_s = jobs[i].phases[0].pause_s,
+		};
 	rc = sim_run(&s, NULL, &result);
 	sim_release(&s);
 	if (rc == 0) {
@@ -172,6 +172,5 @@ int replay(const struct sim_options *o, const struct replay_job *jobs, int n,
 		sim_result_release(&result);
 	}
 	sim_workload_release(&w);
-	free(states);
 	return rc;
 }

@@ -360,6 +360,7 @@ static int alone_with_plan(struct sim *s, const struct sim_job *job, double gpus
 }
 
 static const struct world world_of_plans = {
+	.own_size = sizeof(struct plan_run),
 	.run = run_plan, .tell = tell_plan, .launch = launch_plan, .decided = check_plans,
 	.alone = alone_with_plan,
 };
@@ -369,14 +370,13 @@ int sim_plans_run(const struct sim_options *options, const struct sim_plans *pla
 		  struct sim_result *result, struct err *err)
 {
 	const struct plan_job *jobs = workload->own;
-	struct plan_run *runs = xcalloc((size_t)workload->n_jobs, sizeof(*runs));
 	struct sim s;
 	int rc;
 
 	sim_init(&s, &world_of_plans, options, workload, err);
 	sim_add_kind(&s, NULL, plans->n_gpus / plans->gpus_per_node, plans->gpus_per_node);
 	for (int i = 0; i < workload->n_jobs; i++) {
-		struct plan_run *r = s.jobs[i].own = &runs[i];
+		struct plan_run *r = s.jobs[i].own;
 
 		*r = (struct plan_run){
 			.job = &jobs[i], .name = s.jobs[i].spec->name,
@@ -392,9 +392,8 @@ int sim_plans_run(const struct sim_options *options, const struct sim_plans *pla
 		}
 	}
 	rc = sim_run(&s, progress, result);
-	sim_release(&s);
 	for (int i = 0; i < workload->n_jobs; i++)
-		free(runs[i].goodput);
-	free(runs);
+		free(((struct plan_run *)s.jobs[i].own)->goodput);
+	sim_release(&s);
 	return rc;
 }

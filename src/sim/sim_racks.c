@@ -12,7 +12,6 @@
 struct racks {
 	const struct sim_racks *files;
 	struct rack_state state;
-	struct rack_run *runs;
 	int *held;			/* memory of all runs, and of the free GPUs */
 	int n_machines;
 	struct rack_job **asked;	/* the jobs that wait, in this order */
@@ -89,12 +88,11 @@ static void begin_lease(struct sim *s, struct sim_job *job, const int *held)
 		racks->state.cluster.free[m] -= held[m];
 	r->runs = true;
 	r->begun_s = s->now_s;
-	r->from_s = s->now_s + (r->leases ? SIM_RACKS_CHECKPOINT_S : 0);
+	r->from_s = s->now_s + (job->restarts >= 0 ? SIM_RACKS_CHECKPOINT_S : 0);
 	r->lease_end_s = r->from_s + racks->state.lease_s;
 	r->part_most = part_alone(racks, r, held);
 	set_end(r, r->part_most);
-	job->restarts++;
-	if (r->leases++ == 0)
+	if (job->restarts++ < 0)
 		job->start_s = s->now_s;
 }
 
@@ -198,7 +196,7 @@ static void ask_jobs(struct sim *s)
 		double alarm_s = HUGE_VAL;
 
 		racks->state.second_pass = k >= n;
-		if (racks->runs[told->index].runs)
+		if (((const struct rack_run *)s->jobs[told->index].own)->runs)
 			continue;
 		if (policy->offer(&racks->state, told, held, &alarm_s))
 			begin_lease(s, &s->jobs[told->index], held);
@@ -251,7 +249,7 @@ static void decide_leases(struct sim *s, struct sim_round *round)
 		round->running += r->runs;
 		round->waiting += !r->runs;
 		round->gpus += r->runs ? r->told.gpus : 0;
-		round->restarts += r->runs && r->begun_s == s->now_s && r->leases > 1;
+		round->restarts += r->runs && r->begun_s == s->now_s && s->active[i]->restarts > 0;
 	}
 	if (round->waiting)
 		s->alarm_s = fmin(s->alarm_s, look_s * (floor(s->now_s / look_s) + 1));
@@ -261,7 +259,7 @@ static int check_leases(struct sim *s)
 {
 	const struct racks *racks = s->own;
 
-	return rack_check(racks->files, racks->state.cluster.free, racks->runs,
+	return rack_check(racks->files, racks->state.cluster.free, s->jobs[0].own,
 			  s->workload->n_jobs, racks->state.lease_s, s->err)
 		       ? err_prefix(s->err, "at %.0f s", s->now_s) : 0;
 }
@@ -317,6 +315,7 @@ static void init_run(struct racks *racks, struct rack_run *r, const struct sim_j
 }
 
 static const struct world world_of_racks = {
+	.own_size = sizeof(struct rack_run),
 	.event = end_of_lease, .run = run_lease, .decide = decide_leases, .decided = check_leases,
 	.alone = alone_on_racks,
 };
@@ -329,7 +328,6 @@ int sim_racks_run(const struct sim_options *options, const struct sim_racks *t,
 	size_t n = (size_t)workload->n_jobs, machines = (size_t)racks_machines(&t->cluster);
 	struct racks racks = {
 		.files = t, .n_machines = (int)machines,
-		.runs = xcalloc(n, sizeof(*racks.runs)),
 		.asked = xcalloc(n, sizeof(struct rack_job *)),
 		.leases = xcalloc(n, sizeof(*racks.leases)),
 		.held = xcalloc(n * machines * 2 + machines, sizeof(*racks.held)),
@@ -349,8 +347,7 @@ int sim_racks_run(const struct sim_options *options, const struct sim_racks *t,
 	for (size_t m = 0; m < machines; m++)
 		racks.state.cluster.free[m] = t->cluster.gpus_per_machine;
 	for (size_t i = 0; i < n; i++) {
-		s.jobs[i].own = &racks.runs[i];
-		init_run(&racks, &racks.runs[i], &s.jobs[i], &jobs[i]);
+		init_run(&racks, s.jobs[i].own, &s.jobs[i], &jobs[i]);
 	}
 	rc = sim_run(&s, progress, result);
 	sim_release(&s);
@@ -358,6 +355,5 @@ int sim_racks_run(const struct sim_options *options, const struct sim_racks *t,
 	free(racks.asked);
 	free(racks.leases);
 	free(racks.held);
-	free(racks.runs);
 	return rc;
 }

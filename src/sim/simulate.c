@@ -18,7 +18,7 @@ void sim_init(struct sim *s, const struct world *world, const struct sim_options
 	*s = (struct sim){
 		.world = world, .options = options, .workload = workload, .err = err,
 		.interval_s = options->interval_s, .alarm_s = HUGE_VAL,
-		.jobs = xcalloc(n, sizeof(*s->jobs)),
+		.jobs = xcalloc(n, sizeof(*s->jobs)), .owns = xcalloc(n, world->own_size),
 		.active = xcalloc(n, sizeof(struct sim_job *)),
 		.ended_device_s = xcalloc(n, sizeof(*s->ended_device_s)),
 		.next_arrival_s = n ? workload->jobs[0].submit_s : HUGE_VAL,
@@ -26,6 +26,7 @@ void sim_init(struct sim *s, const struct world *world, const struct sim_options
 	for (size_t i = 0; i < n; i++)
 		s->jobs[i] = (struct sim_job){
 			.spec = &workload->jobs[i], .index = (int)i, .restarts = -1,
+			.own = s->owns + i * world->own_size,
 			.finish_s = (double)NAN, .start_s = (double)NAN, .demoted_s = (double)NAN,
 		};
 }
@@ -49,6 +50,7 @@ void sim_release(struct sim *s)
 		free(s->jobs[i].ends);
 	}
 	free(s->jobs);
+	free(s->owns);
 	free(s->active);
 	free(s->ended_device_s);
 	free(s->decide_s);

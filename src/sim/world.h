@@ -32,7 +32,7 @@ struct sim_job {
 	double communication_s;
 	double active_sum;		/* integral over its life of the number of active jobs */
 	double active_s;		/* its life, from its first decision */
-	void *own;			/* what the world has of it; the world's */
+	void *own;			/* what the world has of it */
 	struct sim_end *ends;		/* owned; NULL where not asked for */
 };
 
@@ -59,6 +59,7 @@ struct sim {
 	bool stops_at_events, decides_on_arrival, decides_on_end;
 
 	struct sim_job *jobs;		/* owned; in the order of the workload */
+	char *owns;			/* owned; memory of what the world has of them */
 	struct sim_job **active;	/* owned; here and not done, in the order of the workload */
 	int n_active, n_done;
 	int first, n_submitted;		/* jobs before first are here or done */
@@ -79,6 +80,7 @@ struct moment {
 };
 
 struct world {
+	size_t own_size;		/* bytes of what the world has of each job, 0 at first */
 	/* Those that return int fail by -1 and s->err. */
 	/* The next event of a job; left as it is where there is none. */
 	int (*event)(struct sim *s, struct sim_job *job, struct moment *event);
@@ -152,7 +154,6 @@ struct rack_run {
 	const char *name;
 	const struct rack_application *application;
 	struct rack_job told;
-	int leases;
 	/* The present lease: the job computes for `part` of the time from from_s to ends_s;
 	 * part_most is without contention. */
 	double begun_s, from_s, lease_end_s, ends_s, part, part_most;
