@@ -20,6 +20,8 @@
 #include "pollux/store_jobs.h"
 #include "pollux/text.h"
 
+struct job_change;	/* cli/commands.h */
+
 struct command {
 	const char *name;
 	/* accepted although other commands begin so, too; NULL: none */
@@ -36,6 +38,7 @@ struct command {
 	/* argv[0] is the command's name. Returns the exit status, or -1 with *err (an empty
 	 * err->text: nothing to say, only err->exit_status). */
 	int (*run)(int argc, char **argv, struct err *err);
+	const struct job_change *change;	/* instead of run: what becomes of each job */
 };
 
 /* An option of a command, from its own table or from the declaration's. */

@@ -237,8 +237,8 @@ const char *picture_format(const char *path);
 int picture_check(const char *path, struct err *err);
 
 /* Have gnuplot draw by the script, which must not redirect its output. Afterwards the file is
- * complete, or as it was before. EX_UNAVAILABLE: there is no gnuplot, or gnuplot failed;
- * EX_CANTCREAT: the file cannot be written. */
+ * complete, or as it was before; path NULL: there is no file. EX_UNAVAILABLE: there is no gnuplot,
+ * or gnuplot failed; EX_CANTCREAT: the file cannot be written. */
 int picture_draw(const char *script, const char *path, struct err *err);
 
 /* Begin a script with the terminal for the format and the style that all pictures share. */

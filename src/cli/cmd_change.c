@@ -22,20 +22,13 @@ int cancel_job(struct session *s, const struct job *job, const struct asked_chan
 		: store_job_set_state(&s->store, job->id, JOB_CANCELLED, "cancelled", err);
 }
 
-static int main_cancel(int argc, char **argv, struct err *err)
-{
-	static const struct job_change change = {
-		.act = cancel_job, .done = "cancelled",
-		.stopping = "asked to stop, to be cancelled", .loss = LOSS_ASKED,
-		.unrecorded = STOP_CANCEL,
-		.then_pass = true,	/* for jobs that come after this one */
-	};
-	int rc = change_jobs(&cmd_cancel, &change, argc, argv, err);
-
-	if (rc == 0)
-		on_end_look();
-	return rc;
-}
+static const struct job_change change_cancel = {
+	.act = cancel_job, .done = "cancelled",
+	.stopping = "asked to stop, to be cancelled", .loss = LOSS_ASKED,
+	.unrecorded = STOP_CANCEL,
+	.then_pass = true,	/* for jobs that come after this one */
+	.then_on_end = true,
+};
 
 const struct command cmd_cancel = {
 	.name = "cancel", .synopsis = "[--force] [--dry-run] [--yes] [SELECTION] [JOB...]",
@@ -44,7 +37,7 @@ const struct command cmd_cancel = {
 		   "pollux cancel 15-20\n"
 		   "pollux cancel 'lr*' --state queued --dry-run",
 	.options = stop_options, .takes_jobs = true, .job_use = USE_CANCEL,
-	.run = main_cancel,
+	.change = &change_cancel,
 };
 
 /* --- pollux hold: keep jobs from running; running ones are stopped first --- */
@@ -73,21 +66,16 @@ static int hold(struct session *s, const struct job *job, const struct asked_cha
 		: store_job_hold(&s->store, job->id, "held", err);
 }
 
-static int main_hold(int argc, char **argv, struct err *err)
-{
-	static const struct job_change change = {
-		.act = hold, .done = "held", .stopping = "asked to stop, to be held",
-		.loss = LOSS_REFUSED, .unrecorded = STOP_HOLD,
-	};
-
-	return change_jobs(&cmd_hold, &change, argc, argv, err);
-}
+static const struct job_change change_hold = {
+	.act = hold, .done = "held", .stopping = "asked to stop, to be held",
+	.loss = LOSS_REFUSED, .unrecorded = STOP_HOLD,
+};
 
 const struct command cmd_hold = {
 	.name = "hold", .synopsis = "[--force] [--dry-run] [--yes] [SELECTION] [JOB...]",
 	.summary = "keep jobs from running until they are released", .example = "pollux hold 3",
 	.options = stop_options, .takes_jobs = true, .job_use = USE_HOLD,
-	.run = main_hold,
+	.change = &change_hold,
 };
 
 /* --- pollux release: let held jobs go, and jobs that are paused at a rung --- */
@@ -123,15 +111,10 @@ static int release_job(struct session *s, const struct job *job, const struct as
 	return store_job_set_state(&s->store, job->id, JOB_QUEUED, reason, err);
 }
 
-static int main_release(int argc, char **argv, struct err *err)
-{
-	static const struct job_change change = {
-		.act = release_job, .done = "released", .then_pass = true,
-		.stopping = "released: queued again when it has stopped",
-	};
-
-	return change_jobs(&cmd_release, &change, argc, argv, err);
-}
+static const struct job_change change_release = {
+	.act = release_job, .done = "released", .then_pass = true,
+	.stopping = "released: queued again when it has stopped",
+};
 
 const struct command cmd_release = {
 	.name = "release", .synopsis = "[--dry-run] [--yes] [SELECTION] [JOB...]",
@@ -139,7 +122,7 @@ const struct command cmd_release = {
 	.example = "pollux release 3\n"
 		   "pollux release --state held --yes",
 	.options = change_options, .takes_jobs = true, .job_use = USE_RELEASE,
-	.run = main_release,
+	.change = &change_release,
 };
 
 /* --- pollux first: the next in line, under every policy --- */
@@ -168,20 +151,15 @@ static int put_first(struct session *s, const struct job *job, const struct aske
 	return 0;
 }
 
-static int main_first(int argc, char **argv, struct err *err)
-{
-	static const struct job_change change = {
-		.act = put_first, .done = "first in line", .then_pass = true,
-	};
-
-	return change_jobs(&cmd_first, &change, argc, argv, err);
-}
+static const struct job_change change_first = {
+	.act = put_first, .done = "first in line", .then_pass = true,
+};
 
 const struct command cmd_first = {
 	.name = "first", .synopsis = "[--dry-run] [--yes] [SELECTION] [JOB...]",
 	.summary = "give waiting jobs devices before any other waiting job",
 	.example = "pollux first 7", .options = change_options, .takes_jobs = true,
-	.job_use = USE_FIRST, .run = main_first,
+	.job_use = USE_FIRST, .change = &change_first,
 };
 
 /* --- pollux requeue: run ended jobs again, or relaunch running ones, from their checkpoints --- */
@@ -285,17 +263,12 @@ static int requeue(struct session *s, const struct job *job, const struct asked_
 	       store_dependencies_check(&s->store, o->also, err) ? -1 : 0;
 }
 
-static int main_requeue(int argc, char **argv, struct err *err)
-{
-	static const struct job_change change = {
-		.act = requeue, .done = "queued again", .then_pass = true,
-		.stopping = "asked to stop, to be queued again",
-		.loss = LOSS_REFUSED,
-		.unrecordable = "runs on: stopped now, it could not be started again",
-	};
-
-	return change_jobs(&cmd_requeue, &change, argc, argv, err);
-}
+static const struct job_change change_requeue = {
+	.act = requeue, .done = "queued again", .then_pass = true,
+	.stopping = "asked to stop, to be queued again",
+	.loss = LOSS_REFUSED,
+	.unrecordable = "runs on: stopped now, it could not be started again",
+};
 
 const struct command cmd_requeue = {
 	.name = "requeue",
@@ -306,5 +279,5 @@ const struct command cmd_requeue = {
 		   "pollux requeue --dependents 3\n"
 		   "pollux requeue --state failed --since 1d",
 	.options = requeue_options, .takes_jobs = true, .job_use = USE_REQUEUE,
-	.run = main_requeue,
+	.change = &change_requeue,
 };

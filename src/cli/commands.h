@@ -102,6 +102,7 @@ struct job_change {
 	enum stop_reason unrecorded;
 	/* A pass follows, as after a submission: a job may start now. */
 	bool then_pass;
+	bool then_on_end;	/* what is run at the end of jobs is looked for */
 	/* In place of a stop: why a job with a run is left alone then. NULL: nothing to say. */
 	const char *unrecordable;
 };

@@ -393,5 +393,7 @@ int change_jobs(const struct command *command, const struct job_change *change, 
 	session_close(&s);
 	if (!o.dry_run && change->then_pass)
 		submit_pass_run(true);
+	if (rc == 0 && change->then_on_end)
+		on_end_look();
 	return rc;
 }

@@ -127,7 +127,8 @@ static int dispatch(int argc, char **argv, struct err *err)
 	if (!command)
 		return unknown_command(argv[0], err);
 	if (!options_ask_help(command, argc, argv))
-		return command->run(argc, argv, err);
+		return command->change ? change_jobs(command, command->change, argc, argv, err)
+				       : command->run(argc, argv, err);
 	command_help(command, stdout);
 	return 0;
 }

@@ -102,8 +102,7 @@ static int run_gnuplot(struct plotter *p, const char *script, struct err *err)
 		       why ? why : "it did not say why");
 }
 
-/* path NULL: what it draws is thrown away. */
-static int draw(const char *script, const char *path, struct err *err)
+int picture_draw(const char *script, const char *path, struct err *err)
 {
 	struct plotter p = {
 		.picture_fd = memfd_create("picture", MFD_CLOEXEC),
@@ -141,15 +140,10 @@ int picture_check(const char *path, struct err *err)
 	const char *format = picture_format(path);
 	char *script = xasprintf("set terminal %s\nset print '-'\nprint 'ready'\n",
 				 format && !strcmp(format, "png") ? "pngcairo" : "svg");
-	int rc = file_check(path, err) || draw(script, NULL, err) ? -1 : 0;
+	int rc = file_check(path, err) || picture_draw(script, NULL, err) ? -1 : 0;
 
 	free(script);
 	return rc;
-}
-
-int picture_draw(const char *script, const char *path, struct err *err)
-{
-	return draw(script, path, err);
 }
 
 void picture_add_style(struct text *t, const char *format)

@@ -73,11 +73,6 @@ static int ask_decision(struct session *s, struct explanation *e, struct err *er
 	return 0;
 }
 
-double explanation_offer(const struct explanation *e, int r)
-{
-	return outlook_offer(e->kind, r);
-}
-
 /* --- what is known --- */
 
 static int read_command(struct session *s, struct explanation *e, struct err *err)
@@ -266,7 +261,8 @@ const char *explanation_obstacle(const struct explanation *e, int r)
 
 	if (r < d->min_replicas || (d->max_replicas && r > d->max_replicas))
 		return "not asked for";
-	if (explanation_offer(e, r) > 0 && ((r >= o->min_replicas && r <= o->max_replicas) || has))
+	if (outlook_offer(e->kind, r) > 0 &&
+	    ((r >= o->min_replicas && r <= o->max_replicas) || has))
 		return NULL;
 	if (!job_model_divides(&e->model, r))
 		return "no multiple";	/* of the devices of a replica */
@@ -276,7 +272,7 @@ const char *explanation_obstacle(const struct explanation *e, int r)
 		return "not tried";
 	if (!(e->best[r].goodput > 0))
 		return "does not fit";
-	if (o->guaranteed > 0 && !(explanation_offer(e, r) > 0))
+	if (o->guaranteed > 0 && !(outlook_offer(e->kind, r) > 0))
 		return "below --guarantee";
 	return d->worst_tier != TIER_UNKNOWN && r > o->max_replicas ? "joined worse"
 								    : "keeps its number";

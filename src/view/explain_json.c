@@ -37,7 +37,8 @@ void explanation_print_json_curves(struct json *j, const struct explanation *e)
 			json_integer(j, "replicas", r);
 		json_number(j, "speedup",
 			    obstacle ? (double)NAN
-				     : explanation_offer(e, r) / explanation_offer(e, e->least));
+				     : outlook_offer(e->kind, r) /
+				       outlook_offer(e->kind, e->least));
 		json_string(j, "obstacle", obstacle);
 		if (node_sizes_matter(&e->kind->nodes))
 			json_integer(j, "nodes", explanation_nodes(e, r));

@@ -57,7 +57,7 @@ static void add_devices(struct table *t, const struct explanation *e, int r)
 		table_dashes(t, 7);
 	}
 	table_cell_if(t, !obstacle, "%.2f", obstacle ? (double)NAN
-		      : explanation_offer(e, r) / explanation_offer(e, e->least));
+		      : outlook_offer(e->kind, r) / outlook_offer(e->kind, e->least));
 	if (!obstacle && e->job->profile && !explanation_is_measured(e, r))
 		obstacle = "not measured";
 	cell_remark(t, explanation_nodes(e, r), now, obstacle);

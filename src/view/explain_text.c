@@ -11,11 +11,6 @@ static void add_percent(struct text *t, double ratio)
 	text_addf(t, "%.0f %%", round(ratio * 100) + 0.0);
 }
 
-static struct formatted time_of(const struct explanation *e, double wall_s)
-{
-	return format_time(wall_s, e->status.now_wall_s);
-}
-
 /* --- who, and what was decided --- */
 
 static void add_sizes(struct text *t, const struct run *run)
@@ -71,8 +66,8 @@ static void print_decision(const struct explanation *e, const struct output *out
 		output_line(out, "for others", turn_of(e));
 	if (d->policy)
 		text_addf(&t, "%s, by policy %s, with %d device%s to give out: %s",
-			  time_of(e, d->time_s).s, d->policy, d->n_devices, plural(d->n_devices),
-			  d->reason);
+			  format_time(d->time_s, e->status.now_wall_s).s, d->policy, d->n_devices,
+			  plural(d->n_devices), d->reason);
 	output_textline(out, "last change", &t);
 	if (e->status.hung_pass.length)
 		output_line(out, "passes", e->status.hung_pass.data);
@@ -89,7 +84,7 @@ static void print_decision(const struct explanation *e, const struct output *out
 static void add_next(const struct explanation *e, int r, int n, struct text *t)
 {
 	static const char *const suffix[] = { "th", "st", "nd", "rd" };
-	double now = explanation_offer(e, r), next = explanation_offer(e, n);
+	double now = outlook_offer(e->kind, r), next = outlook_offer(e->kind, n);
 	bool loses = next < now;
 	int last = n % 10;
 
@@ -118,7 +113,7 @@ static void print_next(const struct explanation *e, const struct output *out)
 		text_addf(&t, "none: there are no more than %d", e->n_devices);
 	else if (next > e->n_devices)
 		text_addf(&t, "none: no more of the %d are even on the nodes", e->n_devices);
-	else if (!obstacle && explanation_offer(e, r) > 0)
+	else if (!obstacle && outlook_offer(e->kind, r) > 0)
 		add_next(e, r, next, &t);
 	else if (obstacle && !strcmp(obstacle, "not tried") && explanation_is_too_wide(e, next))
 		text_addf(&t, "not tried: %d are on %d nodes, at most %d times as many as were "
@@ -200,7 +195,7 @@ void explanation_print_fit(const struct explanation *e, const struct output *out
 	text_add(&t, " (root mean square, when fitted)");
 	output_textline(out, "error", &t);
 	text_addf(&t, "%s; %s", e->fitted_now ? "just now, for this; no pass has"
-					      : time_of(e, m->fit_time_s).s,
+					      : format_time(m->fit_time_s, e->status.now_wall_s).s,
 		  fit_stop_names.names[m->fit.stop]);
 	output_textline(out, "fitted", &t);
 	text_release(&t);

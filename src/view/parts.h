@@ -89,8 +89,6 @@ void explanation_print_plans(const struct explanation *e, const struct output *o
 void explanation_print_json_plans(const struct explanation *e, struct json *j);
 /* Add what is missing for a model, and what to do about it. Returns false if nothing is missing. */
 bool explanation_missing(const struct explanation *e, struct text *what);
-/* The goodput that the decision offers of r devices; NaN: none. */
-double explanation_offer(const struct explanation *e, int r);
 /* Why the job may not be given r devices: "not tried", "not asked for", "uneven" (on several
  * nodes), "does not fit" ... NULL: it may be given r devices. */
 const char *explanation_obstacle(const struct explanation *e, int r);

@@ -46,7 +46,7 @@ static void print_best(const struct explanation *e, int replicas, const struct o
 
 	for (int i = 0; i < e->outlook.n_plans; i++)
 		if (strcmp(e->outlook.plans[i].name, c->plan) != 0)
-			add_other(&e->outlook.plans[i], explanation_offer(e, replicas), replicas,
+			add_other(&e->outlook.plans[i], outlook_offer(e->kind, replicas), replicas,
 				  &others);
 	text_addf(&label, "best on %d", replicas);
 	text_addf(&t, "%s, batch %lld = %d * %lld * %d%s%s%s", c->plan,
@@ -83,7 +83,7 @@ static void print_ratio(const struct outlook_plan *p, const struct output *out)
 /* The plan of so many devices is the decision's; "": none. */
 static const char *best_plan(const struct explanation *e, int r)
 {
-	return explanation_offer(e, r) > 0 ? e->kind->table->best[r].configuration.plan : "";
+	return outlook_offer(e->kind, r) > 0 ? e->kind->table->best[r].configuration.plan : "";
 }
 
 void explanation_print_plans(const struct explanation *e, const struct output *out)
