@@ -88,7 +88,7 @@ freeze 'checkpoint slow'
 ok 'a job keeps its GPU when a process with memory came meanwhile' \
 	wait_for 30 holds "job_id = $job AND suspension IS NULL AND freeze_state IS NULL"
 like 'an event names the process that came meanwhile' \
-	'keeps its GPU: process [0-9]* has 10 MiB there that did not go to the host' \
+	'keeps its devices: process [0-9]* has 10 MiB there that did not go to the host' \
 	"$(store "SELECT text FROM events WHERE job_id = $job AND kind = 'suspend'")"
 ok 'the memory of the frozen process came back' wait_for 20 says 'came back in'
 goes_on 'with a process that came'
