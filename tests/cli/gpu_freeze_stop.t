@@ -7,7 +7,7 @@
 . "$ROOT/tests/cli/freeze_cards.sh"
 job_is() { [ "$(store "SELECT state FROM jobs WHERE id = $1")" = "$2" ]; }
 start() { # start [OPTION...]: sets $job, at work
-	job=$("$POLLUX" submit -q "$@" -- "$FAULT/gpu_job" 60 100000 20)
+	job=$("$POLLUX" submit -q "$@" -- "$FAULT/gpu_job" 12 100000 20)
 	"$POLLUX" schedule
 	ok 'a job is at work on a GPU' wait_for 20 grep -q '^step' "$POLLUX_DIR/logs/$job.log"
 }
@@ -70,9 +70,9 @@ end_jobs
 
 start --grace 20s
 freeze
-sed -i 's/^memory.*/memory 80 40/' answers	# a game has the rest
+sed -i 's/^memory.*/memory 16 8/' answers	# a game has the rest
 give_back
-waits_for_room() { events "$job" | grep -q 'brought back later: .* 0.04 GiB are free there'; }
+waits_for_room() { events "$job" | grep -q 'brought back later: .* 0.01 GiB are free there'; }
 ok 'a job that waits for room on its GPU is told so' wait_for 30 waits_for_room
 gpus $A
 came_back() { events "$1" | grep -q 'came back in'; } # said after the store knows that it goes on

@@ -10,7 +10,7 @@ POLLUX_CUDA_DEVICES=index
 gpus "$A"
 passes_until_ended() { "$POLLUX" schedule && [ "$(store "SELECT count(*) FROM jobs
 	WHERE state IN ('queued', 'running')")" = 0 ]; }
-job() { "$POLLUX" submit -q -- "$FAULT/gpu_job" 60 "$1" 20; } # 60 of the card's 80 MiB
+job() { "$POLLUX" submit -q -- "$FAULT/gpu_job" 12 "$1" 20; } # 12 of the card's 16 MiB
 
 # --- not without a self-test ---
 
@@ -33,12 +33,12 @@ status 'the self-test passes' 0 "$POLLUX" devices --self-test
 a=$(job 200) b=$(job 80) c=$(job 80)
 ok 'the first job gives way to the next and is frozen' wait_for 30 passes_until \
 	"suspension = 'suspended' AND job_id = $a AND freeze_state = 'frozen'"
-is "60 MiB of GPU memory went to the host's" 62914560 \
+is "12 MiB of GPU memory went to the host's" 12582912 \
 	"$(store "SELECT frozen_bytes FROM runs WHERE job_id = $a")"
 like 'the store has the frozen process' '^[0-9]+$' \
 	"$(store "SELECT frozen_pids FROM runs WHERE job_id = $a")"
 like 'an event says how long the freeze took' \
-	"^60 MiB of GPU memory went to the host's in [0-9.e-]+ s \([0-9.]+ GB/s\)$" "$(events "$a")"
+	"^12 MiB of GPU memory went to the host's in [0-9.e-]+ s \([0-9.]+ GB/s\)$" "$(events "$a")"
 frozen=$(store "SELECT frozen_pids FROM runs WHERE job_id = $a")
 is 'the frozen process is stopped' T "$(sed 's/.*) \(.\).*/\1/' "/proc/$frozen/stat")"
 ok 'the second job runs in memory that was not free before' \

@@ -10,7 +10,7 @@ POLLUX_DRIVER_LIMIT=1 POLLUX_SLICE=1000
 export POLLUX_DRIVER_LIMIT POLLUX_SLICE FAULT
 
 both_work() { grep -qs '^step' a && grep -qs '^step' b; }
-work=$(printf '%s' '"$FAULT/gpu_job" 10 100000 20 >a & "$FAULT/gpu_job" 10 100000 20 >b & wait')
+work=$(printf '%s' '"$FAULT/gpu_job" 2 100000 20 >a & "$FAULT/gpu_job" 2 100000 20 >b & wait')
 start() { # start COMMAND CONDITION: sets $job, at work
 	rm -f a b cards/*
 	job=$("$POLLUX" submit -q -- sh -c "$1")
@@ -81,14 +81,14 @@ done
 
 # --- a process that comes meanwhile ---
 
-start '"$FAULT/gpu_job" 10 100000 20 >a & p=$!
+start '"$FAULT/gpu_job" 2 100000 20 >a & p=$!
 	until [ "$(od -An -t d4 -N 4 cards/$p 2>/dev/null | tr -d " ")" = 1 ]; do sleep 0.01; done
-	"$FAULT/gpu_job" 10 100000 20 >b & wait' 'grep -qs ^step a'
+	"$FAULT/gpu_job" 2 100000 20 >b & wait' 'grep -qs ^step a'
 freeze 'checkpoint slow'
 ok 'a job keeps its GPU when a process with memory came meanwhile' \
 	wait_for 30 holds "job_id = $job AND suspension IS NULL AND freeze_state IS NULL"
 like 'an event names the process that came meanwhile' \
-	'keeps its devices: process [0-9]* has 10 MiB there that did not go to the host' \
+	'keeps its devices: process [0-9]* has 2 MiB there that did not go to the host' \
 	"$(store "SELECT text FROM events WHERE job_id = $job AND kind = 'suspend'")"
 ok 'the memory of the frozen process came back' wait_for 20 says 'came back in'
 goes_on 'with a process that came'
