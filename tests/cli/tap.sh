@@ -165,8 +165,11 @@ $err"; fi
 run() { # run COMMAND...: sets $rc, $out and $err
 	rc=0
 	"$@" >"$TMP/.out" 2>"$TMP/.err" || rc=$?
+	out='' err=''
 	# shellcheck disable=SC2034  # for the tests
-	out=$(cat "$TMP/.out") err=$(cat "$TMP/.err")
+	[ ! -s "$TMP/.out" ] || out=$(cat "$TMP/.out")
+	# shellcheck disable=SC2034
+	[ ! -s "$TMP/.err" ] || err=$(cat "$TMP/.err")
 }
 
 # Kills the processes, and waits until they are gone: then a pass finds their locks free.
@@ -178,14 +181,15 @@ kill_now() { # kill_now PID...
 }
 
 # Repeats a command until it succeeds. When the time is over it fails, and shows the last try step
-# by step. The tries become rarer, or on a busy machine they would keep it busy.
+# by step. The tries become rarer, or on a busy machine they would keep it busy; for the same reason
+# only each fifth one looks at the clock.
 wait_for() { # wait_for SECONDS COMMAND...
-	limit=$(($(date +%s) + $1 * TIME_SCALE))
-	seconds=$1 tries=0
+	limit='' seconds=$1 tries=0
 	shift
 	until "$@" >/dev/null 2>&1; do
 		tries=$((tries + 1))
-		if [ "$tries" -gt 3 ] && [ "$(date +%s)" -gt "$limit" ]; then
+		: "${limit:=$(($(date +%s) + seconds * TIME_SCALE))}"
+		if [ $((tries % 5)) = 0 ] && [ "$(date +%s)" -gt "$limit" ]; then
 			echo "not within $seconds s * $TIME_SCALE: $*" >&2
 			(set -x; "$@") 2>&1 | tail -n 20 >&2
 			return 1
