@@ -254,7 +254,11 @@ void policy_decide(const struct policy *policy, const struct sched_input *in, bo
 int guarantee_check(const struct sched_input *in, const struct sched_choice *choices,
 		    const double *floor, char *why, size_t size);
 
-/* The largest sum over jobs of weight * sqrt(rate) * number of jobs at least as long, in time
+/* Every policy: policy_goodput, policy_fifo and so on. */
+#define POLICY_DECLARED(name, use) extern const struct policy policy_##name;
+POLICIES(POLICY_DECLARED)
+
+/* policy_goodput: the largest sum over jobs of weight * sqrt(rate) * number of jobs at least as long, in time
  * slices: short jobs first, several devices where they pay. The formulas are in src/sched/worth.h
  * and lengths.h, the rules in src/sched/claims.h.
  *
@@ -285,26 +289,23 @@ int guarantee_check(const struct sched_input *in, const struct sched_choice *cho
  * Where jobs that are not preemptible leave W too few devices, W waits for those of them that ran
  * when W had waited for B, for those submitted before W began to wait, and for those of unknown
  * length that were started before the former had left enough: src/sched/claims.h. */
-extern const struct policy policy_goodput;
 
-/* The published fitness, to compare with. Without slices, jobs do not take turns, and a job may
- * wait for ever. The formulas are in src/sched/policy_pollux.c. */
-extern const struct policy policy_pollux;
+/* policy_pollux: the published fitness, to compare with. Without slices, jobs do not take turns,
+ * and a job may wait for ever. The formulas are in src/sched/policy_pollux.c. */
 
 /* Rubick's, over the best plan for each number of devices (src/sched/published/rubick.c). For
  * simulation with plans only: policy_find() does not know it. */
 extern const struct policy policy_rubick;
 
-/* Policies to compare with, as published or as in the textbook: policy_sia, policy_optimus and so
- * on. None has slices, and under most a job may starve. The rules are in the files of their names
- * in src/sched/published, also for jobs of which a simulation does not know what the policy asks
- * for. */
-#define POLICY_DECLARED(name, use) extern const struct policy policy_##name;
-POLICIES_SIMULATED(POLICY_DECLARED)
-/* Service at which a job goes to the second queue. */
+/* policy_sia, policy_optimus and the others that a simulation alone has: to compare with, as
+ * published or as in the textbook. None has slices, and under most a job may starve. The rules are
+ * in the files of their names in src/sched/published, also for jobs of which a simulation does not
+ * know what the policy asks for. */
+
+/* Service at which a job goes to the second queue of policy_tiresias. */
 #define TIRESIAS_QUEUE_DEVICE_S 57600.0
 
-/* Least attained service with a time slice. Order, rules and their reasons: policy_las.c.
+/* policy_las: least attained service with a time slice. Order, rules and their reasons: policy_las.c.
  *
  * No starvation. Let W be a job that waits, A the other jobs that the machine is large enough for
  * and whose service/weight is not above W's, and P the time between passes. Where all jobs are
@@ -317,11 +318,10 @@ POLICIES_SIMULATED(POLICY_DECLARED)
  * restart takes as long as a slice, no work gets done. A job that arrives meanwhile joins A with no
  * service, so a job with much service waits until each newcomer has had as much for its weight. The
  * time that stopping and restarting take comes on top. */
-extern const struct policy policy_las;
 
-/* First in, first out, the baseline to compare with. The smallest id comes first, no job is
- * preempted or resized, and no job starts before an earlier one that waits for more devices. */
-extern const struct policy policy_fifo;
+/* policy_fifo: first in, first out, the baseline to compare with. The smallest id comes first, no
+ * job is preempted or resized, and no job starts before an earlier one that waits for more
+ * devices. */
 
 /* In the order of policy_names.h: policies[0..n_policies) */
 extern const struct policy *const policies[];

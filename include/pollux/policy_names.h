@@ -6,10 +6,9 @@
  * machine has, X(name, SIMULATED) for those of simulations alone, which are in src/sched/published.
  * Policies of execution plans alone (rubick, with --plans) and of racks alone (racks.h, with
  * --racks) are not here. */
-#define POLICIES_SIMULATED(X) \
-	X(sia, SIMULATED) X(optimus, SIMULATED) X(tiresias, SIMULATED) X(srtf, SIMULATED)
 #define POLICIES(X) \
-	X(goodput, LIVE) X(pollux, LIVE) POLICIES_SIMULATED(X) X(las, LIVE) X(fifo, LIVE)
+	X(goodput, LIVE) X(pollux, LIVE) X(sia, SIMULATED) X(optimus, SIMULATED) \
+	X(tiresias, SIMULATED) X(srtf, SIMULATED) X(las, LIVE) X(fifo, LIVE)
 
 /* " goodput pollux las fifo", and " goodput pollux sia ...", as string literals. */
 #define POLICY_NAME(name, use) " " #name
