@@ -258,9 +258,9 @@ int guarantee_check(const struct sched_input *in, const struct sched_choice *cho
 #define POLICY_DECLARED(name, use) extern const struct policy policy_##name;
 POLICIES(POLICY_DECLARED)
 
-/* policy_goodput: the largest sum over jobs of weight * sqrt(rate) * number of jobs at least as long, in time
- * slices: short jobs first, several devices where they pay. The formulas are in src/sched/worth.h
- * and lengths.h, the rules in src/sched/claims.h.
+/* policy_goodput: the largest sum over jobs of weight * sqrt(rate) * number of jobs at least as
+ * long, in time slices: short jobs first, several devices where they pay. The formulas are in
+ * src/sched/worth.h and lengths.h, the rules in src/sched/claims.h.
  *
  * A job's slice is max(slice_s, 3 restart_s), in its first run max(0.3 slice_s, 3 restart_s). A
  * job whose restart takes longer than a third of slice_s would otherwise hold devices again and
@@ -305,7 +305,8 @@ extern const struct policy policy_rubick;
 /* Service at which a job goes to the second queue of policy_tiresias. */
 #define TIRESIAS_QUEUE_DEVICE_S 57600.0
 
-/* policy_las: least attained service with a time slice. Order, rules and their reasons: policy_las.c.
+/* policy_las: least attained service with a time slice. Order, rules and their reasons:
+ * policy_las.c.
  *
  * No starvation. Let W be a job that waits, A the other jobs that the machine is large enough for
  * and whose service/weight is not above W's, and P the time between passes. Where all jobs are
