@@ -183,22 +183,6 @@ static void add_row(struct table *t, const struct status *status, const struct s
 
 /* --- around it --- */
 
-/* "2 of 4 devices; hbob has 2 and wants 1 more" */
-static void print_people(const struct status *status, FILE *out)
-{
-	const struct people *people = &status->people;
-	struct text line = TEXT_INIT;
-	int devices = people->me.devices;
-
-	if (people->count == 0)
-		return;
-	if (devices == 0)	/* no recent pass of this store wrote them */
-		devices = people->items[0].devices;
-	people_describe(people, status->n_devices_in_use, devices, &line);
-	fprintf(out, "%s\n", line.data);
-	text_release(&line);
-}
-
 static void print_summary(const struct status *status, FILE *out)
 {
 	const struct { int n; const char *what; } counts[] = {
@@ -206,6 +190,8 @@ static void print_summary(const struct status *status, FILE *out)
 		{ status->n_waiting, "waiting" }, { status->n_paused, "paused" },
 		{ status->n_held, "held" }, { status->n_ended, "ended" },
 	};
+	const struct people *people = &status->people;
+	struct text others = TEXT_INIT;	/* "2 of 4 devices; hbob has 2 and wants 1 more" */
 	const char *separator = "; ";
 
 	if (status->n_devices_in_use)
@@ -220,8 +206,14 @@ static void print_summary(const struct status *status, FILE *out)
 		separator = ", ";
 	}
 	fputs("\n", out);
-	print_people(status, out);
+	if (people->count) {
+		/* me.devices 0: no recent pass of this store wrote them */
+		people_describe(people, status->n_devices_in_use, people->me.devices
+				? people->me.devices : people->items[0].devices, &others);
+		fprintf(out, "%s\n", others.data);
+	}
 	fputs("\n", out);
+	text_release(&others);
 }
 
 /* Finds a waiting job that a pass should have dealt with: a job that no pass has looked at, or one
@@ -335,32 +327,21 @@ static const struct table_column summary_columns[] = {
 	{ .heading = "RESULT", .room = 40, .below = true },
 };
 
-/* Seconds of a job from its submission to its end, or to now. */
-struct took {
-	double ran_s, waited_s, total_s;
-};
-
-static struct took took(const struct status *status, const struct status_job *item)
+static double ran_s(const struct status_job *item)
 {
-	const struct job *job = item->job;
-	double end_s = isfinite(job->end_time_s) ? job->end_time_s : status->now_wall_s;
-	struct took s = {
-		.ran_s = isnan(item->run_time_s) ? 0 : item->run_time_s,
-		.total_s = fmax(end_s - job->submit_time_s, 0),
-	};
-
-	s.waited_s = fmax(s.total_s - s.ran_s, 0);
-	return s;
+	return isnan(item->run_time_s) ? 0 : item->run_time_s;
 }
 
 double status_total_s(const struct status *status, const struct status_job *item)
 {
-	return took(status, item).total_s;
+	double end_s = item->job->end_time_s;
+
+	return fmax((isfinite(end_s) ? end_s : status->now_wall_s) - item->job->submit_time_s, 0);
 }
 
 double status_waited_s(const struct status *status, const struct status_job *item)
 {
-	return took(status, item).waited_s;
+	return fmax(status_total_s(status, item) - ran_s(item), 0);
 }
 
 void status_print_summary(const struct status *status, const struct output *out)
@@ -375,24 +356,24 @@ void status_print_summary(const struct status *status, const struct output *out)
 	}
 	table_begin(&t, summary_columns);
 	for (int i = 0; i < n; i++) {
-		struct took s = took(status, &status->items[i]);
-		const struct job *job = status->items[i].job;
+		const struct status_job *item = &status->items[i];
+		const struct job *job = item->job;
 		const struct progress *progress = &job->progress;
 
 		table_cell(&t, "%lld", (long long)job->id);
 		table_text(&t, job->declared.name);
-		table_text(&t, shown_state_name(status->items[i].state));
+		table_text(&t, shown_state_name(item->state));
 		table_cell(&t, "%d", progress->runs);
 		table_cell(&t, "%d", progress->preemptions);
 		table_count(&t, progress->samples);
 		table_count(&t, isnan(progress->checkpoint_samples) && !(progress->lost_samples > 0)
 				? (double)NAN : progress->lost_samples);
-		table_duration(&t, s.waited_s);
-		table_duration(&t, s.ran_s);
-		table_duration(&t, s.total_s);
+		table_duration(&t, status_waited_s(status, item));
+		table_duration(&t, ran_s(item));
+		table_duration(&t, status_total_s(status, item));
 		table_text(&t, *progress->status_text ? progress->status_text : job->reason);
-		total_s += s.total_s;
-		waited_s += s.waited_s;
+		total_s += status_total_s(status, item);
+		waited_s += status_waited_s(status, item);
 	}
 	table_end(&t, out);
 	fprintf(out->file, "\n%d job%s; mean from submission to end %s, of it waiting %s\n", n,
