@@ -223,14 +223,6 @@ void devices_profile_print(const struct devices_profile *p, const struct output 
 
 #define SCHEMA_VERSION 1
 
-static void size_or_null(struct json *j, const char *key, int64_t value)
-{
-	if (value > 0)
-		json_integer(j, key, value);
-	else
-		json_number(j, key, (double)NAN);
-}
-
 static void print_measurement(struct json *j, const struct measure_result *r,
 			      const struct device_measurement *m)
 {
@@ -239,12 +231,12 @@ static void print_measurement(struct json *j, const struct measure_result *r,
 
 	json_object(j, NULL);
 	json_string(j, "what", measured_names.names[m->what]);
-	json_string(j, "variant", m->variant[0] ? m->variant : NULL);
+	json_text(j, "variant", m->variant);
 	json_integer(j, "devices", m->devices);
-	size_or_null(j, "m", m->m);
-	size_or_null(j, "n", m->n);
-	size_or_null(j, "k", m->k);
-	size_or_null(j, "bytes", m->bytes);
+	json_positive(j, "m", m->m);
+	json_positive(j, "n", m->n);
+	json_positive(j, "k", m->k);
+	json_positive(j, "bytes", m->bytes);
 	json_number(j, "time_s", m->time_s);
 	json_number(j, "time_sd_s", m->time_sd_s);
 	json_integer(j, "repetitions", m->repetitions);
@@ -277,7 +269,7 @@ static void print_json_kind(struct json *j, const struct profiled_kind *kind)
 		json_end(j);
 	}
 	json_end(j);
-	json_string(j, "peak_basis", r->peak_basis[0] ? r->peak_basis : NULL);
+	json_text(j, "peak_basis", r->peak_basis);
 	json_strings(j, "notes", &r->notes);
 	json_end(j);
 }

@@ -82,19 +82,6 @@ void devices_view_release(struct devices_view *v)
 
 /* --- the devices as JSON; pollux-devices(1) explains the keys --- */
 
-static void print_bytes(struct json *j, const char *key, int64_t bytes, int64_t unknown)
-{
-	if (bytes == unknown)
-		json_number(j, key, (double)NAN);
-	else
-		json_integer(j, key, bytes);
-}
-
-static void print_job(struct json *j, int64_t job_id)
-{
-	print_bytes(j, "job_id", job_id, 0);
-}
-
 static void print_device(struct json *j, const struct devices_view *v, int index)
 {
 	const struct device *d = &v->list.items[index];
@@ -107,15 +94,15 @@ static void print_device(struct json *j, const struct devices_view *v, int index
 	json_string(j, "kind", d->kind);
 	json_integer(j, "cores", d->cores);
 	json_string(j, "binding", d->binding);
-	print_bytes(j, "memory_bytes", d->memory_bytes, 0);
-	print_bytes(j, "free_bytes", d->now.free_bytes, -1);
+	json_positive(j, "memory_bytes", d->memory_bytes);
+	json_integer_if(j, "free_bytes", d->now.free_bytes, d->now.free_bytes >= 0);
 	json_number(j, "utilization", d->now.utilization);
 	json_number(j, "temperature_c", d->now.temperature_c);
 	json_number(j, "power_w", d->now.power_w);
 	json_number(j, "power_limit_w", d->now.power_limit_w);
 	json_number(j, "energy_j", d->now.energy_j);
 	json_string(j, "slowed_by", d->now.slowed_by);
-	print_job(j, devices_holder(v, d->id));
+	json_positive(j, "job_id", devices_holder(v, d->id));
 	json_string(j, "held_by", v->lock_holders[index]);
 	json_bool(j, "usable", d->usable);
 	json_string(j, "reason", d->usable ? NULL : d->reason);
@@ -128,10 +115,11 @@ static void print_device(struct json *j, const struct devices_view *v, int index
 			json_integer(j, "pid", u->process.pid);
 			json_string(j, "owner", u->info.lives ? u->info.owner : NULL);
 			json_string(j, "command", u->info.lives ? u->info.command : NULL);
-			print_bytes(j, "memory_bytes", u->process.memory_bytes, -1);
+			json_integer_if(j, "memory_bytes", u->process.memory_bytes,
+					u->process.memory_bytes >= 0);
 			json_number(j, "utilization", u->process.utilization);
 			json_number(j, "age_s", u->info.lives ? u->info.age_s : (double)NAN);
-			print_job(j, u->job_id);
+			json_positive(j, "job_id", u->job_id);
 			json_bool(j, "ignored", u->ignored);
 			json_bool(j, "blocks", u->blocks);
 			json_end(j);

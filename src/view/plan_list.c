@@ -187,6 +187,6 @@ void explanation_print_json_plans(const struct explanation *e, struct json *j)
 	json_end(j);
 	json_array(j, "best_plans");		/* on 1, 2, ... devices */
 	for (int r = 1; e->kind->table && r <= e->n_devices; r++)
-		json_string(j, NULL, *best_plan(e, r) ? best_plan(e, r) : NULL);
+		json_text(j, NULL, best_plan(e, r));
 	json_end(j);
 }

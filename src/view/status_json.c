@@ -45,7 +45,7 @@ static void print_run(struct json *j, const char *key, const struct run *run)
 	}
 	json_string(j, "device_kind", run_held(run) ? run->devices[0].kind : NULL);
 	json_positive(j, "batch_size", configuration_batch_size(c));
-	json_string(j, "plan", c->plan[0] ? c->plan : NULL);
+	json_text(j, "plan", c->plan);
 	json_string(j, "tier", configuration_tier_name(c->tier));
 	json_positive(j, "local_batch_size", c->local_batch_size);
 	json_integer_if(j, "accumulation_steps", c->accumulation_steps, c->local_batch_size > 0);
@@ -229,7 +229,7 @@ static void print_job(struct json *j, const struct status_job *item)
 	json_number(j, "end_to_s", item->end_to_s);
 	json_number(j, "supervisor_silent_s", item->silent_s);
 	json_string(j, "stuck", item->stuck);
-	json_string(j, "gpu_remark", item->remark && *item->remark ? item->remark : NULL);
+	json_text(j, "gpu_remark", item->remark);
 	json_number(j, "run_time_s", item->run_time_s);
 	json_number(j, "attained_service_device_s", item->attained_service_device_s);
 	if (item->run)
@@ -253,10 +253,10 @@ void status_print_json(const struct status *status, const struct status_details 
 	json_integer(&j, "paused", status->n_paused);
 	json_integer(&j, "held", status->n_held);
 	json_integer(&j, "ended", status->n_ended);
-	json_string(&j, "hung_pass", status->hung_pass.length ? status->hung_pass.data : NULL);
+	json_text(&j, "hung_pass", status->hung_pass.data);
 	if (status->outage.length)
 		json_string(&j, "outage", status->outage.data);
-	json_string(&j, "disk_full", status->disk_full.length ? status->disk_full.data : NULL);
+	json_text(&j, "disk_full", status->disk_full.data);
 	json_array(&j, "people");
 	for (int i = 0; i < status->people.count; i++) {
 		const struct person *p = &status->people.items[i];
