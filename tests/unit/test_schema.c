@@ -59,6 +59,7 @@ static void make_store(const char *tables, const char *rows)
 	sqlite3_close(db);
 }
 
+#define SCHEMA "PRAGMA user_version"
 #define VERSION_45 "PRAGMA journal_mode = WAL; PRAGMA application_id = 0x706f6c78;" \
 	"PRAGMA user_version = 45;"
 /* Job 1 ran twice and failed; job 2 waits for it; job 3 has a run that goes on. The environments of
@@ -98,6 +99,7 @@ static void has_environment(int64_t id, const char *variable)
 static void test_oldest(void)
 {
 	char *columns = answer(COLUMNS), *others = answer(OTHERS), *keys = answer(KEYS);
+	char *version = answer(SCHEMA);
 	struct job job;
 
 	make_store(store_45, rows_45);
@@ -105,7 +107,7 @@ static void test_oldest(void)
 	answers(COLUMNS, columns, "an old store gets the columns of a new store");
 	answers(OTHERS, others, "an old store gets the indexes and triggers of a new store");
 	answers(KEYS, keys, "an old store gets the foreign keys of a new store");
-	answers("PRAGMA user_version", "46", "an old store gets the version of a new store");
+	answers(SCHEMA, version, "an old store gets the version of a new store");
 	is_int(store_job_get(&store, 1, &job, &err), 0, "an old store keeps its jobs");
 	ok(job.declared.min_replicas == 2 && job.declared.retries == 7 && job.forgiven_runs == 1,
 	   "a job of an old store is what it was");
@@ -129,6 +131,7 @@ static void test_oldest(void)
 	free(columns);
 	free(others);
 	free(keys);
+	free(version);
 }
 
 /* Version 46 without some of what it has stands for each store that is older than a column. */
