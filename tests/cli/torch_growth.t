@@ -93,6 +93,12 @@ like 'status says why it gets no more replicas' \
 	"$(cat adapted)"
 POLLUX_SLOTS=1
 
+# --- epochs that end with a smaller batch ---
+id=$("$POLLUX" submit -q -b 48 -- python3 "$ROOT/tests/torch/train.py" --batch '{batch}' \
+	--out '{checkpoint}' --epochs 5 --size 500)
+ok 'a job of short epochs is done' wait_for 60 passes_until state 'done'
+is 'epochs that end with a smaller batch are epochs' epochs "$(asked ends_by)"
+
 # --- taken back ---
 rm -f samples.log
 id=$("$POLLUX" submit -q -b 32 --batch-range 32:1024 --lr-rule linear -- \

@@ -42,6 +42,7 @@ class Stream:
         self.sizes = None if self.last else deque()
         self.yielded = 0
         self.used = 0
+        self.first = 0  # the size of the first batch of this pass; the last one may be smaller
         self.is_watched = True  # Samples.see() looks at the next batch
 
     def restart(self):
@@ -255,6 +256,7 @@ class Samples:
 
     def begin_epoch(self, stream):
         self.epochs += 1
+        stream.first = stream.sizes[0] if stream.sizes else stream.batch_size
         if self.on_stream is not None:
             self.on_stream()
         if self.on_epoch is not None:

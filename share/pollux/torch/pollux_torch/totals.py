@@ -39,7 +39,7 @@ class Pace:
 
 def is_whole_pass(steps, stream):
     """True if the batches of a pass hold about as many samples as the data, whoever cut them."""
-    batch = (steps.samples.batch or stream.batch_size) * max(1, stream.replicas)
+    batch = (stream.first or steps.samples.batch or stream.batch_size) * max(1, stream.replicas)
     return 0 < stream.of_dataset and \
         abs(stream.length * batch - stream.of_dataset) <= batch + 0.02 * stream.of_dataset
 
