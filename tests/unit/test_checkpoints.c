@@ -330,6 +330,13 @@ static void test_candidates(void)
 	put("runs/a/last.ckpt", 10);
 	put("weights.bin", 10);
 	newest_by(&own, "runs/a/last.ckpt", "a file with a checkpoint's name comes before a model");
+	fresh();
+	put("logs/weights.bin", 10);
+	put(" runs/notes. txt", 10);
+	newest_by(&own, "none", "a model in a directory of logs does not count");
+	put("mlruns logs/weights.bin", 10);
+	newest_by(&own, "mlruns logs/weights.bin",
+		  "a directory of two names of such directories is none of them");
 
 	fresh();
 	put("ckpt-200.pt", 10);

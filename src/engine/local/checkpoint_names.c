@@ -64,7 +64,7 @@ static bool ends_in(const char *name, const char *list)
 	const char *end = extension(name);
 	size_t n = strlen(end);
 
-	for (const char *p = list; n && (p = strcasestr(p, end)); p++)
+	for (const char *p = list; n && !strchr(end, ' ') && (p = strcasestr(p, end)); p++)
 		if (p[-1] == ' ' && p[n] == ' ')
 			return true;
 	return false;
@@ -287,7 +287,7 @@ static bool is_one_of(const char *name, const char *list)
 {
 	size_t n = strlen(name);
 
-	for (const char *p = list; (p = strstr(p, name)); p++)
+	for (const char *p = list; !strchr(name, ' ') && (p = strstr(p, name)); p++)
 		if (p[-1] == ' ' && p[n] == ' ')
 			return true;
 	return false;
