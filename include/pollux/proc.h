@@ -65,6 +65,9 @@ enum proc_heed proc_heed(pid_t pid, int signal);
 /* For a child of fork(): it gets the signal when its parent ends. parent: taken before fork().
  * False: the parent has ended already, so the signal never comes. */
 bool proc_dies_with(pid_t parent, int signal);
+/* For a child that may hang in a driver, where not even SIGKILL ends it: waits for its end no
+ * longer than this, and reaps it. False: it has not ended. status: as of wait(2), or NULL. */
+bool proc_reap(pid_t pid, double limit_s, int *status);
 /* True if the process exists and is no zombie, and /proc shows it. */
 bool proc_lives(pid_t pid);
 /* True if there is such a process, of another user, of which /proc shows nothing: it is mounted

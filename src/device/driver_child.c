@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "pollux/clock.h"
@@ -24,7 +23,7 @@
 #define CHILD_NAME "pollux-driver"
 #define ANSWER_FD 3		/* of a child: the pipe of its answer */
 #define LINK_SIZE 64
-#define KILL_WAIT_MS 200	/* a child that is killed ends in this time, unless it hangs */
+#define KILL_WAIT_S 0.2	/* a child that is killed ends in this time, unless it hangs */
 
 double driver_limit_s(void)
 {
@@ -172,7 +171,6 @@ void *library_child_ask(driver_child_answer *answer, void *arg, size_t *size, st
 	size_t length = 0;
 	pid_t parent = getpid(), pid;
 	int ends[2], rc = -1;
-	double until_s;
 
 	if (pipe2(ends, O_CLOEXEC)) {
 		err_set(err, EX_OSERR, "cannot make a pipe: %s", strerror(errno));
@@ -189,10 +187,8 @@ void *library_child_ask(driver_child_answer *answer, void *arg, size_t *size, st
 	close(ends[0]);
 	if (pid < 0)
 		return NULL;
-	until_s = clock_boot_s() + KILL_WAIT_MS / 1e3;
 	kill(pid, SIGKILL);
-	while (waitpid(pid, NULL, WNOHANG) == 0 && clock_boot_s() < until_s)
-		poll(NULL, 0, 1);
+	proc_reap(pid, KILL_WAIT_S, NULL);
 	*size = length - 1;
 	if (rc == 0)
 		return bytes;

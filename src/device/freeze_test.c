@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "pollux/clock.h"
@@ -17,6 +16,7 @@
 #define STEP_S 60.0
 #define CALLS_S 300.0
 #define BLOCKED_S 0.2		/* a frozen program must not answer within it */
+#define END_S 10.0		/* of a program that was killed, unless it hangs in the driver */
 #define FREE_S 5.0		/* memory may become free some time after the call */
 #define ROUNDS 16
 #define LEAST_BYTES (INT64_C(1) << 20)
@@ -132,15 +132,32 @@ static void worker_end(struct worker *w)
 		return;
 	kill(w->pid, SIGKILL);
 	kill(w->pid, SIGCONT);
-	while (waitpid(w->pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	proc_reap(w->pid, END_S, NULL);
 }
 
 /* --- the device's memory --- */
 
-static int64_t free_bytes(const struct test *t)
+/* Runs in a child: the driver may hang. */
+static void answer_free(int fd, void *arg)
 {
-	return t->backend->freezer->free_bytes(t->device->id);
+	const struct test *t = arg;
+	int64_t bytes = t->backend->freezer->free_bytes(t->device->id);
+
+	driver_child_write(fd, &bytes, sizeof(bytes));
+}
+
+/* -1: unknown. */
+static int64_t free_bytes(struct test *t)
+{
+	struct err ignored;
+	size_t n = 0;
+	void *answer = driver_child_ask(answer_free, t, &n, &ignored);
+	int64_t bytes = -1;
+
+	if (answer && n == sizeof(bytes))
+		memcpy(&bytes, answer, n);
+	free(answer);
+	return bytes;
 }
 
 static int check_released(struct test *t, int64_t before, struct err *err)

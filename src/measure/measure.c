@@ -17,6 +17,7 @@
 #include "pollux/proc.h"
 
 #define SILENCE_S 900		/* after this time without a message the process hangs */
+#define END_S 10.0		/* and after this time in its exit */
 
 static const struct measure_backend *const backends[] = { &measure_cpu, &measure_gpu };
 
@@ -159,6 +160,7 @@ static int collect_messages(pid_t pid, int fd, const char *id, struct measure_re
 	struct pollfd from = { .fd = fd, .events = POLLIN };
 	ssize_t got = sizeof(message);
 	int n, status = 0;
+	bool ended;
 
 	while (got == sizeof(message) && message.kind != MESSAGE_END &&
 	       message.kind != MESSAGE_ERROR) {
@@ -179,10 +181,15 @@ static int collect_messages(pid_t pid, int fd, const char *id, struct measure_re
 		if (got == sizeof(message))
 			take_message(r, &message, err);
 	}
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
+	/* nothing is left to do for it but to exit, where it may hang, too */
+	if (message.kind == MESSAGE_END || message.kind == MESSAGE_ERROR)
+		kill(pid, SIGKILL);
+	ended = proc_reap(pid, END_S, &status);
 	if (message.kind == MESSAGE_END || message.kind == MESSAGE_ERROR)
 		return message.kind == MESSAGE_END ? 0 : -1;
+	if (!ended)
+		return err_set(err, EX_OSERR, "cannot measure %s: the measuring process hangs in "
+			       "its exit", id);
 	if (WIFSIGNALED(status))
 		return err_set(err, EX_OSERR,
 			       "cannot measure %s: signal %d ended the measuring process", id,

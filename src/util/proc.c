@@ -1,12 +1,15 @@
 /* proc.c - find processes by the marks they bear. */
 #include <ctype.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "pollux/clock.h"
 #include "pollux/file.h"
 #include "pollux/mem.h"
 #include "pollux/proc.h"
@@ -300,6 +303,16 @@ char proc_state(pid_t pid)
 bool proc_dies_with(pid_t parent, int signal)
 {
 	return prctl(PR_SET_PDEATHSIG, signal) == 0 && getppid() == parent;
+}
+
+bool proc_reap(pid_t pid, double limit_s, int *status)
+{
+	double until_s = clock_boot_s() + limit_s;
+	pid_t ended;
+
+	while ((ended = waitpid(pid, status, WNOHANG)) == 0 && clock_boot_s() < until_s)
+		poll(NULL, 0, 1);
+	return ended == pid;
 }
 
 bool proc_lives(pid_t pid)

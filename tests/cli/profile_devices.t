@@ -205,4 +205,13 @@ run "$POLLUX" explain "$id" --json
 is 'the model is tied without measurements of devices' 'tied tied' "$(printf '%s' "$out" | json '
 	my $p = $d->{model}{parameters};
 	print "$p->{alpha_grad}{basis} $p->{alpha_sync_local}{basis}"')"
+# --- a process that measured hangs in its exit, as in a driver ---
+: "${FAULT:=$ROOT/build/fault}"
+touch hangs
+status 'a measuring process that hangs in its exit is not waited for' 0 \
+	env ASAN_OPTIONS="${ASAN_OPTIONS-}${ASAN_OPTIONS:+:}verify_asan_link_order=0" \
+	LD_PRELOAD="$FAULT/preload_exit.so" EXIT_HANGS_FILE="$TMP/hangs" EXIT_HANGS_NAME=pollux \
+	timeout 300 "$POLLUX" profile --devices --quick
+rm hangs
+
 finish

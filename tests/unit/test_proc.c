@@ -284,6 +284,7 @@ static void test_containers(void)
 int main(void)
 {
 	pid_t pid = start();
+	int status = 0;
 	struct proc_marks child = { .ancestor = getpid() };
 	struct proc_marks variable = { .variable = environ[0] };
 
@@ -302,10 +303,12 @@ int main(void)
 	   "a process without its first thread is stopped with its threads");
 	ok(proc_state(pid) == 'T' && proc_lives(pid),
 	   "a stopped process without its first thread still lives");
+	ok(!proc_reap(pid, 0.05, NULL), "a child that does not end is not waited for without end");
 	kill(pid, SIGKILL);
 	ok(comes_to(pid, is_dead), "a killed process is dead before its parent waits for it");
 	ok(n_found() == 0, "a killed process is not found");
-	waitpid(pid, NULL, 0);
+	ok(proc_reap(pid, 10, &status) && WTERMSIG(status) == SIGKILL,
+	   "a child that ended is reaped");
 	test_shared_memory();
 	test_waits();
 	test_sigwait();
