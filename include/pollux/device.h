@@ -292,6 +292,14 @@ void *driver_child_ask(driver_child_answer *answer, void *arg, size_t *size, str
 /* The same for a library that has no driver and never hangs, but dies where memory runs out. */
 void *library_child_ask(driver_child_answer *answer, void *arg, size_t *size, struct err *err);
 
+/* The children of this process that hang in a driver: that were given up, and not reaped since.
+ * They belong to no run. */
+struct pid_list;
+const struct pid_list *driver_children_left(void);
+void driver_child_leave(pid_t pid);
+/* After any child was waited for. True: it was one of them. */
+bool driver_child_reaped(pid_t pid);
+
 /* For the child: writes all n bytes, or as many as the caller takes. */
 void driver_child_write(int fd, const void *bytes, size_t n);
 

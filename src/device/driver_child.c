@@ -125,6 +125,29 @@ static pid_t find_hanging(void)
 	return found;
 }
 
+static struct pid_list left;
+
+const struct pid_list *driver_children_left(void)
+{
+	return &left;
+}
+
+void driver_child_leave(pid_t pid)
+{
+	pid_list_add(&left, pid);
+}
+
+bool driver_child_reaped(pid_t pid)
+{
+	int n = 0, before = left.count;
+
+	for (int i = 0; i < before; i++)
+		if (left.items[i] != pid)
+			left.items[n++] = left.items[i];
+	left.count = n;
+	return n < before;
+}
+
 /* --- the caller --- */
 
 static int set_silent(struct err *err)
@@ -188,7 +211,8 @@ void *library_child_ask(driver_child_answer *answer, void *arg, size_t *size, st
 	if (pid < 0)
 		return NULL;
 	kill(pid, SIGKILL);
-	proc_reap(pid, KILL_WAIT_S, NULL);
+	if (!proc_reap(pid, KILL_WAIT_S, NULL))
+		driver_child_leave(pid);
 	*size = length - 1;
 	if (rc == 0)
 		return bytes;

@@ -190,8 +190,8 @@ void freezer_stop(struct freezer *f)
 {
 	if (f->fd >= 0)
 		close(f->fd);
-	if (f->pid > 0)
-		waitpid(f->pid, NULL, WNOHANG);
+	if (f->pid > 0 && waitpid(f->pid, NULL, WNOHANG) == 0)
+		driver_child_leave(f->pid);
 	*f = FREEZER_NONE;
 }
 

@@ -288,6 +288,28 @@ ok 'the child that asked the driver stays' wait_for 10 stuck
 ok 'the job ends though that child stays' wait_for 20 is_state "$id" 'done'
 rm hangs
 
+# Nor does one that not even SIGKILL ends, and that was asked for the numbers of the GPUs: such a
+# child is no process of the run.
+touch hangs
+id=$("$POLLUX" submit -- sleep 2)
+starts() {
+	ASAN_OPTIONS=${ASAN_OPTIONS-}${ASAN_OPTIONS:+:}verify_asan_link_order=0 \
+		LD_PRELOAD=$FAULT/preload_exit.so EXIT_HANGS_FILE=$TMP/hangs \
+		EXIT_HANGS_NAME=pollux-driver EXIT_HANGS_EVER=1 POLLUX_DRIVER_LIMIT=1000 \
+		"$POLLUX" schedule
+	[ "$(state "$id")" != queued ]
+}
+is_left() {
+	supervisor=$(sqlite3 "$POLLUX_DIR/pollux.db" \
+		"SELECT $supervisor_pid FROM runs WHERE job_id = $id") &&
+		[ -n "$supervisor" ] && pgrep -P "$supervisor" -x sleep &&
+		pgrep -P "$supervisor" -x pollux-driver
+}
+ok 'a job starts whose supervisor asked a driver that hangs for ever' wait_for 20 starts
+ok 'the child that cannot be killed stays beside the job' wait_for 10 is_left
+ok 'the job ends beside a child that cannot be killed' wait_for 20 is_state "$id" 'done'
+rm hangs
+
 # A job of ours that strays to a GPU that it was not given.
 { gpu $A; gpu $B; } | answers
 id=$("$POLLUX" submit -- sh -c "echo process \$\$ 9000 >>'$TMP/answers'; exec sleep 1000")

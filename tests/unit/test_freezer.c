@@ -1,6 +1,7 @@
 /* test_freezer.c - the process that freezes: orders and records pass through its socket, a driver
  * that hangs or crashes harms nobody else, and no call is made that was not recorded. */
 #include "pollux/freeze.h"
+#include "pollux/proc.h"
 #include "tap.h"
 
 #include <poll.h>
@@ -167,6 +168,16 @@ static void test_no_driver(void)
 	freezer_stop(&f);
 }
 
+static bool is_left(pid_t pid)
+{
+	const struct pid_list *left = driver_children_left();
+
+	for (int i = 0; i < left->count; i++)
+		if (left->items[i] == pid)
+			return true;
+	return false;
+}
+
 static void test_hanging(void)
 {
 	struct freezer_order order;
@@ -182,11 +193,14 @@ static void test_hanging(void)
 	       "the error says that the driver does not answer");
 	is_str(recorded, "locking ", "the record tells in which state the driver hangs");
 	ok(f.fd < 0 && kill(pid, 0) == 0, "a freezer that hangs is not killed");
+	ok(is_left(pid), "a freezer that hangs is known to be left");
 	kill(pid, SIGTERM);
 	poll(NULL, 0, 100);
 	ok(waitpid(pid, NULL, WNOHANG) == 0, "a freezer that hangs survives SIGTERM");
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
+	ok(driver_child_reaped(pid) && !is_left(pid) && !driver_child_reaped(pid),
+	   "a freezer that was reaped is left no longer");
 }
 
 static void test_crashing(void)

@@ -325,6 +325,8 @@ static void supervisor_release(struct supervisor *s)
 
 	supervisor_leave_driver(s);
 	supervisor_leave_freezer(s);
+	for (int i = 0; i < driver_children_left()->count; i++)
+		kill(driver_children_left()->items[i], SIGKILL);
 	supervisor_forget_energy(s);
 	supervisor_leave_locks(s);
 	free(s->devices.moved);

@@ -324,6 +324,8 @@ static void reap(struct supervisor *s)
 	if (supervisor_read_reports(s, clock_boot_s(), true))
 		s->next_look_boot_s = 0;
 	while ((pid = wait4(-1, &status, WNOHANG, &usage)) > 0) {
+		if (driver_child_reaped(pid))
+			continue;
 		if (pid == s->driver.pid)
 			supervisor_driver_ended(s);
 		else if (pid == s->freeze.freezer.pid)

@@ -77,6 +77,8 @@ int supervisor_find_processes(const struct supervisor *s, struct pid_list *list)
 	 * lives as long as a process of the run. */
 	local_leave_out(list, s->driver.pid);
 	local_leave_out(list, s->freeze.freezer.pid);
+	for (int i = 0; i < driver_children_left()->count; i++)
+		local_leave_out(list, driver_children_left()->items[i]);
 	local_leave_out(list, s->output.keeper.pid);
 	if (local_is_command(s->handle.keeper_pid, LOG_KEEPER_COMMAND, s->run.id))
 		local_leave_out(list, (pid_t)s->handle.keeper_pid);
