@@ -223,8 +223,9 @@ struct device_backend {
 	/* (optional, with words) Writes one line: what was found of the runtime library, or why it
 	 * was not found. */
 	void (*describe_runtime)(char *text, size_t size);
-	/* (optional) True if the runtime starts on the device now. */
-	bool (*starts)(const struct device *device);
+	/* (optional) True if the runtime starts on the device now, for a program that looks for
+	 * libraries in these directories, too: its LD_LIBRARY_PATH. */
+	bool (*starts)(const struct device *device, const char *library_path);
 	/* (optional) Moves what processes keep on the devices to the host's memory: freeze.h. */
 	const struct device_freezer *freezer;
 };

@@ -411,6 +411,17 @@ like 'status quotes the words of a job that finds no GPU' "failed.*: $words" \
 	"$("$POLLUX" status "$a" | tr -s '\n ' ' ')"
 unlike 'a job that finds no GPU where CUDA starts sets none aside' 'set aside' \
 	"$("$POLLUX" devices)"
+# cron gives passes no LD_LIBRARY_PATH, by which programs find CUDA's driver.
+gpu $A | answers
+export CUDA_STANDIN_DIR="$TMP/cards"
+for _ in 1 2; do
+	a=$(LD_LIBRARY_PATH=/none:$TMP/lib dies)
+	ok 'a job dies that alone knows where the driver is' wait_for 20 passes_until ended "$a" 1
+done
+unlike 'a job whose own variable names the place of the driver sets no GPU aside' 'set aside' \
+	"$("$POLLUX" devices)"
+ok 'such a job has failed' state_is "$a" failed
+unset CUDA_STANDIN_DIR
 
 # What is no such death.
 gpu $A | answers

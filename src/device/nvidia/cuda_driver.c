@@ -2,9 +2,11 @@
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cuda_driver.h"
+#include "pollux/mem.h"
 
 static const struct symbol {
 	size_t offset;			/* of the member in struct cuda_driver */
@@ -36,12 +38,25 @@ static const struct symbol {
 #undef S
 };
 
-int cuda_driver_open(struct cuda_driver *d, struct err *err)
+int cuda_driver_open(struct cuda_driver *d, const char *library_path, struct err *err)
 {
+	size_t n;
+
 	*d = (struct cuda_driver){ 0 };
 	d->library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
 	if (!d->library)
-		return err_set(err, EX_UNAVAILABLE, "cannot open CUDA's driver: %s", dlerror());
+		err_set(err, EX_UNAVAILABLE, "cannot open CUDA's driver: %s", dlerror());
+	for (const char *p = library_path; *p && !d->library; p += n + (p[n] == ':')) {
+		char *file;
+
+		n = strcspn(p, ":");
+		file = xasprintf("%.*s/libcuda.so.1", (int)n, p);
+		if (*p == '/')
+			d->library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+		free(file);
+	}
+	if (!d->library)
+		return -1;
 	for (size_t i = 0; i < sizeof(symbols) / sizeof(symbols[0]); i++) {
 		void *address = dlsym(d->library, symbols[i].name);
 

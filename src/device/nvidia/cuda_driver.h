@@ -6,7 +6,7 @@
  * or missing; tests/cli/abi.t compares the declarations with NVIDIA's headers.
  *
  *	struct cuda_driver d;
- *	if (cuda_driver_open(&d, err)) return -1;	// EX_UNAVAILABLE: no library, too old
+ *	if (cuda_driver_open(&d, "", err)) return -1;	// EX_UNAVAILABLE: no library, too old
  *	if (d.lock(pid, &args) != CU_OK) ...
  *
  * Functions return a code of enum cu_code. The library stays open until the process ends: CUDA
@@ -87,7 +87,7 @@ struct cuda_driver {
 };
 
 /* Opens the library and looks up its functions; touches no GPU. */
-int cuda_driver_open(struct cuda_driver *d, struct err *err);
+int cuda_driver_open(struct cuda_driver *d, const char *library_path, struct err *err);
 /* EX_UNAVAILABLE: the driver has no functions that freeze. */
 int cuda_driver_can_freeze(const struct cuda_driver *d, struct err *err);
 /* The driver's words for a code. */

@@ -175,19 +175,24 @@ static void describe_cuda(char *text, size_t size)
 	free(answer);
 }
 
+struct start {
+	const struct device *device;
+	const char *library_path;
+};
+
 /* Writes a byte if CUDA starts on the device. One without free memory is no fault. Runs in the
  * child. */
 static void answer_start(int fd, void *arg)
 {
-	const struct device *device = arg;
+	const struct start *asked = arg;
 	struct cuda_driver driver;
 	struct err ignored;
 	cu_context context;
 	int number, code;
 
 	unsetenv("CUDA_DEVICE_ORDER");
-	if (setenv("CUDA_VISIBLE_DEVICES", device->id + strlen(GPU_PREFIX), 1) ||
-	    cuda_driver_open(&driver, &ignored) || driver.init(0) != CU_OK ||
+	if (setenv("CUDA_VISIBLE_DEVICES", asked->device->id + strlen(GPU_PREFIX), 1) ||
+	    cuda_driver_open(&driver, asked->library_path, &ignored) || driver.init(0) != CU_OK ||
 	    driver.device(&number, 0) != CU_OK)
 		return;
 	code = driver.retain(&context, number);
@@ -195,9 +200,9 @@ static void answer_start(int fd, void *arg)
 		driver_child_write(fd, "", 1);
 }
 
-static bool gpu_starts(const struct device *device)
+static bool gpu_starts(const struct device *device, const char *library_path)
 {
-	struct device asked = *device;
+	struct start asked = { device, library_path };
 	struct err ignored;
 	size_t n = 0;
 	char *answer = driver_child_ask(answer_start, &asked, &n, &ignored);

@@ -21,7 +21,7 @@ static int open_driver(void **driver, struct err *err)
 
 	*driver = d;
 	unsetenv("CUDA_VISIBLE_DEVICES");
-	if (cuda_driver_open(d, err) || cuda_driver_can_freeze(d, err))
+	if (cuda_driver_open(d, "", err) || cuda_driver_can_freeze(d, err))
 		return -1;
 	code = d->init(0);	/* a restore needs it unless persistence mode is on */
 	if (code != CU_OK)

@@ -99,7 +99,7 @@ static int prepare_gpu(struct work *w, struct err *err)
 	cu_module module;
 	int device;
 
-	if (cuda_driver_open(d, err) ||
+	if (cuda_driver_open(d, "", err) ||
 	    check_code(w, d->init(0), "start CUDA's driver", err) ||
 	    check_code(w, d->device(&device, 0), "find the GPU", err) ||
 	    check_code(w, d->retain(&context, device), "use the GPU", err) ||

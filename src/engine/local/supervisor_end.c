@@ -175,12 +175,15 @@ static void diagnose_cuda(struct supervisor *s)
 {
 	char *words = last_words(s->output.log_path, s->output.log_offset);
 	bool at_start = s->run.duration_s < ASIDE_DIED_WITHIN_S && isnan(s->run.first_step_s);
+	/* cron's environment has no such variable */
+	const char *library_path = environment_value(&s->command.env, "LD_LIBRARY_PATH");
 	bool starts = true;
 
 	for (int i = 0; at_start && starts && i < s->run.configuration.replicas; i++) {
 		const struct device_backend *backend = device_backend_of(s->run.devices[i].id);
 
-		starts = backend && backend->starts && backend->starts(&s->run.devices[i]);
+		starts = backend && backend->starts &&
+			 backend->starts(&s->run.devices[i], library_path);
 	}
 	if (at_start)
 		supervisor_set_diagnosis(s, "%s%s", starts ? "" : CUDA_DOES_NOT_START ": ",
