@@ -21,13 +21,13 @@ spinning() { # spinning WORKLOAD WORDS LINE: a job's turn is over while its proc
 }
 no_run() { ! holds "state <> 'ended'"; }
 kept() { "$POLLUX" schedule; [ -n "$(store "SELECT text FROM events WHERE job_id = $one AND
-	kind = 'suspend' AND text LIKE '%keeps its GPU%'")" ]; }
+	kind = 'suspend' AND text LIKE '%keeps its devices%'")" ]; }
 left() { "$POLLUX" schedule; holds "job_id = $one AND suspension = 'suspended'"; }
 over() { gpu "$A" | answers; "$POLLUX" cancel "$one" "$two"; wait_for 20 no_run; }
 spinning spins '100 spins' ''
 ok 'a job whose kernels spin while it is stopped keeps its GPU' wait_for 30 kept
 like 'status says that the GPU was busy after the stop' \
-	'GPU: 1[0-9.]* s after its processes were stopped the GPU was 100 % busy' \
+	'devices: 1[0-9.]* s after its processes were stopped the GPU was 100 % busy' \
 	"$("$POLLUX" status "$one" | tr -s ' ')"
 unlike 'the process of a job that keeps its GPU is not stopped' T "$(state_of "$one")"
 is 'a job that keeps its GPU is not asked again' '' \
