@@ -48,6 +48,8 @@ void strings_release(struct strings *list);
 void strings_add(struct strings *list, const char *s);			/* copies s */
 void strings_addf(struct strings *list, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+bool strings_have(const struct strings *list, const char *s);
+void strings_add_once(struct strings *list, const char *s);	/* unless the list has s */
 /* For environments: replaces the string NAME=..., or appends it. */
 void strings_set_variable(struct strings *list, const char *name, const char *value);
 /* The value of a variable, or of a parameter: what follows NAME= in its string; NULL: none. */

@@ -61,14 +61,6 @@ const struct run *snapshot_run_of(const struct snapshot *s, const struct job *jo
 
 /* --- workloads --- */
 
-static void add_name(struct strings *names, const char *name)
-{
-	for (size_t i = 0; i < names->count; i++)
-		if (!strcmp(names->items[i], name))
-			return;
-	strings_add(names, name);
-}
-
 /* The workloads of jobs that have sizes to choose, and their names under plans. */
 static void name_workloads(const struct snapshot *s, struct strings *names)
 {
@@ -79,7 +71,7 @@ static void name_workloads(const struct snapshot *s, struct strings *names)
 		struct err ignored;
 
 		if (declared->batch.size > 0)
-			add_name(names, declared->workload);
+			strings_add_once(names, declared->workload);
 		if (!declared->plans || execution_plans_parse(declared->plans, &plans, &ignored))
 			continue;
 		for (int k = 0; k < plans.count; k++) {
@@ -87,7 +79,7 @@ static void name_workloads(const struct snapshot *s, struct strings *names)
 							     plans.items[k].name,
 							     plans.items[k].hash);
 
-			add_name(names, name);
+			strings_add_once(names, name);
 			free(name);
 		}
 		execution_plans_release(&plans);

@@ -244,13 +244,7 @@ static struct taken take_record(struct store *s, int64_t run_id, const struct jo
 		return taken;
 	}
 	name = xasprintf("%.*s", (int)(r.kind_length < 40 ? r.kind_length : 40), r.kind);
-	for (size_t i = 0; i < unknown->count && name; i++)
-		if (!strcmp(unknown->items[i], name)) {
-			free(name);
-			name = NULL;
-		}
-	if (name)
-		strings_add(unknown, name);
+	strings_add_once(unknown, name);
 	free(name);
 	return taken;
 }

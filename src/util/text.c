@@ -196,6 +196,20 @@ void strings_add(struct strings *list, const char *s)
 	append_owned(list, xstrdup(s));
 }
 
+bool strings_have(const struct strings *list, const char *s)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (!strcmp(list->items[i], s))
+			return true;
+	return false;
+}
+
+void strings_add_once(struct strings *list, const char *s)
+{
+	if (!strings_have(list, s))
+		strings_add(list, s);
+}
+
 void strings_addf(struct strings *list, const char *format, ...)
 {
 	va_list ap;

@@ -75,12 +75,7 @@ static const char *below(const struct search *s, const char *path)
 
 static bool is_refused(const struct search *s, const char *path)
 {
-	const struct strings *list = s->query->refused;
-
-	for (size_t i = 0; list && i < list->count; i++)
-		if (!strcmp(list->items[i], path))
-			return true;
-	return false;
+	return s->query->refused && strings_have(s->query->refused, path);
 }
 
 /* True if the word is the path or name of another entry of the directory path[0..slash]. */

@@ -326,16 +326,12 @@ void local_add_containers(const struct pid_list *processes, struct strings *cont
 {
 	for (int i = 0; i < processes->count; i++) {
 		struct client client;
-		size_t k = 0;
 		char *text;
 
 		if (!look_at(processes->items[i], &client) || !client.id[0])
 			continue;
 		text = xasprintf("%s %s", client.name, client.id);
-		while (k < containers->count && strcmp(containers->items[k], text) != 0)
-			k++;
-		if (k == containers->count)
-			strings_add(containers, text);
+		strings_add_once(containers, text);
 		free(text);
 	}
 }
