@@ -8,6 +8,7 @@
 #include "pass/actions.h"
 #include "pollux/mem.h"
 #include "tap.h"
+#include "words.h"
 
 #define UNKNOWN ((double)NAN)
 #define NOW_BOOT_S 1000.0
@@ -146,7 +147,7 @@ static inline char *describe(const struct actions *p)
 static inline void check(struct snapshot *s, const char *want, const char *name)
 {
 	struct decision *d = pass_decide(s);
-	struct actions *p = actions_of(s, d);
+	struct actions *p = actions_of(s, d, verdict_words);
 	char *got = describe(p);
 
 	is_str(got, want, name);

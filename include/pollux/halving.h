@@ -70,8 +70,4 @@ struct halving_run {
 /* Returns true if the sweep is over: every run has ended or stays where it is paused. */
 bool halving_decide(const struct halving *h, struct halving_run *runs, int n);
 
-/* Says why a paused run stays: "paused at rung 2 of 4 (4096 samples): val_loss 0.42 is 7th of
- * 9". */
-void halving_describe(const struct halving *h, const struct halving_run *run, struct text *out);
-
 #endif

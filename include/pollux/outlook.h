@@ -29,6 +29,9 @@ struct outlook_query {
 	int least_devices;		/* for which it is weighed, even if there are fewer */
 };
 
+/* Why a job must not have a kind of device. */
+enum outlook_bar { BAR_NONE, BAR_NOT_ASKED_FOR, BAR_TOO_SMALL, BAR_RUN_STAYS };
+
 /* Pointers are valid until outlook_release(). */
 struct outlook {
 	int rows;			/* devices that can be used, or least_devices if more */
@@ -37,8 +40,7 @@ struct outlook {
 	struct outlook_kind {
 		const char *name;	/* NULL: kinds are not told apart */
 		int n_devices;
-		/* Why the job must not have the kind: "not asked for"; NULL: it may. */
-		const char *barred;
+		enum outlook_bar barred;
 		/* The best sizes on r devices, r = 0..rows; NULL: nothing is known, or the job must
 		 * not have the kind. */
 		const struct goodput_table *table;

@@ -1,7 +1,7 @@
 /* pass.h - one scheduling pass: read, decide, apply.
  *
  *	struct pass_result result;
- *	if (pass_run(&paths, &config, PASS_ACT, &result, err)) ...
+ *	if (pass_run(&paths, &config, verdict_words, PASS_ACT, &result, err)) ...
  *	for (i...) puts(result.actions.items[i]);
  *	pass_result_release(&result);
  *
@@ -23,6 +23,7 @@
 #include "pollux/paths.h"
 #include "pollux/store_jobs.h"
 #include "pollux/text.h"
+#include "pollux/verdict.h"
 
 enum pass_mode { PASS_ACT, PASS_DRY_RUN };
 
@@ -35,8 +36,9 @@ struct pass_result {
 	struct strings actions;		/* done, or to be done: "start job 3 on cpu:0: ..." */
 };
 
-int pass_run(const struct paths *paths, const struct config *config, enum pass_mode mode,
-	     struct pass_result *result, struct err *err);
+/* words: the wording of verdicts, for the reasons of jobs. */
+int pass_run(const struct paths *paths, const struct config *config, verdict_wording *words,
+	     enum pass_mode mode, struct pass_result *result, struct err *err);
 void pass_result_release(struct pass_result *result);
 
 /* Passes that come by themselves: from cron, another timer, or a 'schedule --watch'. One that a

@@ -26,8 +26,7 @@
 
 #include "pollux/err.h"
 #include "pollux/policy_names.h"
-
-#define SCHED_REASON_SIZE 192
+#include "pollux/verdict.h"
 
 /* A job is given at most this many times the largest number of replicas that it was measured on;
  * goodput is NaN beyond. The model takes links that it has not seen for free, so a job grows in
@@ -73,9 +72,7 @@ struct sched_job {
 	double weight;
 	double attained_service_device_s;	/* devices x seconds, over all its runs */
 	bool preemptible;		/* false: it keeps its devices to its end */
-	/* Why the job is not preemptible now, for the reason: "it has saved nothing", static. NULL:
-	 * the job is preemptible, or it never will be. */
-	const char *why_kept;
+	enum why_kept why_kept;		/* means something where it is not preemptible */
 	int replicas;			/* devices it holds now; 0: it waits */
 	/* Of these. While the job waits: the kind by which it is judged where kinds are not told
 	 * apart. */
@@ -171,7 +168,7 @@ struct sched_input {
 	struct sched_kind {
 		int n_devices;		/* all that may be used, held or free */
 		int devices_per_node;	/* 0: all are on one */
-		const char *name;	/* for reasons; NULL: it is not told */
+		const char *name;	/* for verdicts; NULL: it is not told */
 	} kinds[SCHED_KINDS];
 	/* Set, where it is not NULL, to 0 or to the part by which the sum of worth may be below its
 	 * greatest: allocation.h. The caller's. */
@@ -206,16 +203,14 @@ struct sched_choice {
 	bool reconfigure;
 	int way;			/* in which it runs; above 0: host memory is short */
 	/* A waiting job starts at the latest at the first pass after this time, if no other job
-	 * arrives, nothing else is learnt, and the job that the reason names ends, or ends its
+	 * arrives, nothing else is learnt, and the job that the verdict names ends, or ends its
 	 * slice, as expected.
 	 * NaN: it cannot be told, or the job runs. */
 	double next_start_s;
 	/* Under goodput: when the waiting job becomes overdue: it then must start. NaN: it runs, or
 	 * another policy decided. */
 	double overdue_s;
-	/* For people. It states absolute facts only, no ages, so that an unchanged decision has an
-	 * unchanged reason. */
-	char reason[SCHED_REASON_SIZE];
+	struct verdict verdict;
 };
 
 struct policy {
@@ -231,8 +226,8 @@ struct policy {
 	bool knows_kinds;
 	/* choice has n_jobs entries, in the order of in->jobs; all are written. */
 	void (*decide)(const struct sched_input *in, struct sched_choice *choice);
-	/* Writes the reasons of the choices that give devices anew, for jobs that were decided on
-	 * by other offers or were given other numbers. NULL: its reasons tell nothing of goodput,
+	/* Makes the verdicts of the choices that give devices anew, for jobs that were decided on
+	 * by other offers or were given other numbers. NULL: its verdicts tell nothing of goodput,
 	 * or it knows kinds. */
 	void (*tell)(const struct sched_input *in, struct sched_choice *choices);
 };
@@ -247,12 +242,11 @@ void policy_decide(const struct policy *policy, const struct sched_input *in, bo
 
 /* Looks whether a decision keeps the guarantees: at numbers of devices and goodput only, not at how
  * a policy came to them. Returns the index of the first job whose guarantee the decision breaks,
- * and writes how into why (size bytes); -1: there is none. floor[j]: the goodput that job j was
- * promised; NaN or 0: none. A job breaks its guarantee if it is left without devices that it has,
- * or is slower than promised on those that it gets, while devices suffice for all the guarantees of
- * jobs that run. */
+ * and sets *why; -1: there is none. floor[j]: the goodput that job j was promised; NaN or 0: none.
+ * A job breaks its guarantee if it is left without devices that it has, or is slower than promised
+ * on those that it gets, while devices suffice for all the guarantees of jobs that run. */
 int guarantee_check(const struct sched_input *in, const struct sched_choice *choices,
-		    const double *floor, char *why, size_t size);
+		    const double *floor, struct fact *why);
 
 /* Every policy: policy_goodput, policy_fifo and so on. */
 #define POLICY_DECLARED(name, use) extern const struct policy policy_##name;

@@ -256,6 +256,11 @@ void past_print_json(const struct past *p, FILE *out);
  * other errors as those of picture_draw. */
 int past_draw(const struct past *p, const char *path, struct err *err);
 
+/* --- verdicts: verdict_words.c --- */
+
+/* The one wording of verdicts. */
+verdict_wording verdict_words;
+
 /* ---- explain: why a job has its devices and sizes ---- */
 
 /* Why a job has its devices and sizes: what is known of the job, and what follows for each number

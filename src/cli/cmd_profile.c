@@ -114,7 +114,7 @@ static void run_pass(struct session *s)
 
 	if (access(s->paths.schedule_lock, F_OK) || session_settings(s, &config, &ignored))
 		return;
-	pass_run(&s->paths, &config, PASS_ACT, &result, &ignored);
+	pass_run(&s->paths, &config, verdict_words, PASS_ACT, &result, &ignored);
 	pass_result_release(&result);
 }
 

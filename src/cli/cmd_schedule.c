@@ -136,7 +136,8 @@ static int one_pass(const struct schedule_options *o, const struct paths *paths,
 
 	if (o->is_regular && !o->dry_run)
 		regular_pass_note(paths);
-	rc = pass_run(paths, config, o->dry_run ? PASS_DRY_RUN : PASS_ACT, &result, err);
+	rc = pass_run(paths, config, verdict_words, o->dry_run ? PASS_DRY_RUN : PASS_ACT,
+		      &result, err);
 
 	if (rc == 0 && (o->dry_run || o->verbose))
 		for (size_t i = 0; i < result.actions.count; i++)

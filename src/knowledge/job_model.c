@@ -249,13 +249,10 @@ bool job_model_fits(const struct job_model *m, const struct configuration *c)
 	       c->local_batch_size <= predicted_most(m, configuration_workers(c));
 }
 
-#define GIB (1024.0 * 1024 * 1024)
-
-bool job_model_lacks_memory(const struct job_model *m, int devices, struct text *t)
+bool job_model_lacks_memory(const struct job_model *m, int devices, struct memory_lack *lack)
 {
 	int workers = job_model_workers(m, devices);
 	double part = m->needs.shared ? MEMORY_MODEL_HOST_PART : MEMORY_MODEL_DEVICE_PART;
-	double least_bytes = 0;
 	int64_t local;
 
 	if (!m->known)
@@ -264,14 +261,12 @@ bool job_model_lacks_memory(const struct job_model *m, int devices, struct text 
 			.configuration.local_batch_size;
 	if (local <= predicted_most(m, workers))
 		return false;
+	*lack = (struct memory_lack){ .of_bytes = m->needs.limit_bytes / part };
 	if (m->needs.known)
-		least_bytes = memory_model_bytes(&m->needs, workers, (double)local);
+		lack->needs_bytes = memory_model_bytes(&m->needs, workers, (double)local);
 	for (int i = 0; !m->needs.known && i < m->n_peaks; i++)
 		if (m->peaks[i].workers == workers && m->peaks[i].local_batch_size <= local)
-			least_bytes = fmax(least_bytes, m->peaks[i].bytes);
-	if (t)
-		text_addf(t, "needs %.3g of %.3g GiB", least_bytes / GIB,
-			  m->needs.limit_bytes / part / GIB);
+			lack->needs_bytes = fmax(lack->needs_bytes, m->peaks[i].bytes);
 	return true;
 }
 

@@ -62,11 +62,10 @@ static void give_reason(struct actions *p, const struct job *job, const char *re
 }
 
 /* The run goes on on the devices that it had. */
-static void resume_in_place(const struct snapshot *s, const struct passed_over *passed,
+static void resume_in_place(const struct snapshot *s, const struct run *run, const char *reason,
 			    struct actions *p)
 {
-	const struct run *run = passed->resumes;
-	struct action *a = actions_add(p, ACTION_RESUME, run->job_id, run, passed->reason);
+	struct action *a = actions_add(p, ACTION_RESUME, run->job_id, run, reason);
 	struct run *now = a->new_run = xcalloc(1, sizeof(*now));
 	int n = run->configuration.replicas;
 
@@ -82,25 +81,30 @@ static void resume_in_place(const struct snapshot *s, const struct passed_over *
 }
 
 static void tell_those_passed_over(const struct snapshot *s, const struct decision *d,
-				   struct actions *p)
+				   verdict_wording *words, struct actions *p)
 {
+	struct text reason = TEXT_INIT;
+
 	p->next_s = (double)NAN;
 	for (int i = 0; i < d->n_passed_over; i++) {
 		const struct passed_over *passed = &d->passed_over[i];
 
+		text_clear(&reason);
+		words(&passed->verdict, &reason);
 		if (passed->never) {
-			actions_add(p, ACTION_CANCEL, passed->job->id, NULL, passed->reason)
+			actions_add(p, ACTION_CANCEL, passed->job->id, NULL, reason.data)
 				->cancelled_for = passed->cancelled_for;
 			continue;
 		}
 		if (passed->resumes)
-			resume_in_place(s, passed, p);
+			resume_in_place(s, passed->resumes, reason.data, p);
 		else
 			p->n_waiting++;
 		p->next_s = fmin(p->next_s, passed->next_start_s);
 		end_tier_wait(passed->job, p);
-		give_reason(p, passed->job, passed->reason, passed->next_start_s);
+		give_reason(p, passed->job, reason.data, passed->next_start_s);
 	}
+	text_release(&reason);
 }
 
 /* --- candidates --- */
@@ -157,7 +161,7 @@ static struct run *make_run(const struct snapshot *s, const struct decision *d, 
 
 /* Stops this run of the job (NULL: there is none), and starts another one where it has devices. */
 static void relaunch(const struct snapshot *s, const struct decision *d, int j,
-		     const struct run *stopped, struct actions *p)
+		     const struct run *stopped, const struct text *reason, struct actions *p)
 {
 	const struct candidate *c = &d->candidates[j];
 	const struct run *back = comes_back(d, j) ? c->suspended : NULL;
@@ -165,11 +169,11 @@ static void relaunch(const struct snapshot *s, const struct decision *d, int j,
 	struct action *a;
 
 	if (stopped)
-		actions_add(p, ACTION_STOP, c->job->id, stopped, choice->reason)->replicas =
+		actions_add(p, ACTION_STOP, c->job->id, stopped, reason->data)->replicas =
 			choice->replicas;
 	if (choice->replicas == 0 || (c->run && c->run->state == RUN_ASSIGNED))
 		return;
-	a = actions_add(p, back ? ACTION_RESUME : ACTION_START, c->job->id, back, choice->reason);
+	a = actions_add(p, back ? ACTION_RESUME : ACTION_START, c->job->id, back, reason->data);
 	a->replicas = choice->replicas;
 	a->sizes = d->sizes[j];
 	a->new_run = make_run(s, d, j);
@@ -179,19 +183,19 @@ static void relaunch(const struct snapshot *s, const struct decision *d, int j,
 
 /* A run that still waits for its devices is only called off. Its successor comes with the next
  * pass, since a job has at most one assigned run. */
-static void move_job(const struct snapshot *s, const struct decision *d, int j, struct actions *p)
+static void move_job(const struct snapshot *s, const struct decision *d, int j,
+		     const struct text *reason, struct actions *p)
 {
 	const struct run *run = d->candidates[j].run, *suspended = d->candidates[j].suspended;
-	const struct sched_choice *choice = &d->choices[j];
 
 	if (is_to_be_suspended(d, j)) {
-		actions_add(p, ACTION_SUSPEND, run->job_id, run, choice->reason)->freezes =
+		actions_add(p, ACTION_SUSPEND, run->job_id, run, reason->data)->freezes =
 			run_freezes(s, run);
 		return;
 	}
-	if (choice->replicas == 0 || comes_back(d, j))
+	if (d->choices[j].replicas == 0 || comes_back(d, j))
 		suspended = NULL;
-	relaunch(s, d, j, run ? run : suspended, p);
+	relaunch(s, d, j, run ? run : suspended, reason, p);
 }
 
 /* A program that takes configurations while it runs loses next to nothing by a change. A gain
@@ -236,7 +240,7 @@ static bool could_do_better(const struct snapshot *s, const struct decision *d, 
  * configurations, else by a relaunch if the policy finds the change worth a relaunch. A program
  * shows with its first step whether it takes configurations. */
 static void reconfigure(const struct snapshot *s, const struct decision *d, int j,
-			struct actions *p)
+			const struct text *reason, struct actions *p)
 {
 	const struct run *run = d->candidates[j].run;
 	bool shrinks;
@@ -256,12 +260,12 @@ static void reconfigure(const struct snapshot *s, const struct decision *d, int 
 		a->sizes = d->sizes[j];
 	} else if ((d->choices[j].reconfigure || shrinks) &&
 		   d->candidates[j].relaunchable && isfinite(run->first_step_s)) {
-		relaunch(s, d, j, run, p);
+		relaunch(s, d, j, run, reason, p);
 	}
 }
 
 static void follow_choice(const struct snapshot *s, const struct decision *d, int j,
-			  struct actions *p)
+			  const struct text *reason, struct actions *p)
 {
 	const struct sched_choice *choice = &d->choices[j];
 
@@ -271,10 +275,10 @@ static void follow_choice(const struct snapshot *s, const struct decision *d, in
 		p->n_waiting++;
 	keep_tier_wait(s, d, j, p);
 	if (keeps_its_devices(s, d, j))
-		reconfigure(s, d, j, p);
+		reconfigure(s, d, j, reason, p);
 	else
-		move_job(s, d, j, p);
-	give_reason(p, d->candidates[j].job, choice->reason,
+		move_job(s, d, j, reason, p);
+	give_reason(p, d->candidates[j].job, reason->data,
 		    s->now_wall_s + choice->next_start_s - s->now_boot_s);
 }
 
@@ -299,11 +303,15 @@ static int who_holds(const struct snapshot *s, const struct run *but, const stru
 /* Calls off a run that waits for devices of this machine that stopping runs keep, while as many of
  * the same kind have become free: a stop may take as long as the grace of its job. The next pass
  * places the job anew. One run in a pass: the devices that are free for it are not for another. */
-static void call_off_one_beside_free(const struct snapshot *s, struct actions *p)
+static void call_off_one_beside_free(const struct snapshot *s, verdict_wording *words,
+				     struct actions *p)
 {
+	const struct verdict why = verdict_of((struct fact){ .kind = FACT_DEVICE_FREE });
+
 	for (int r = 0; r < s->runs.count; r++) {
 		const struct run *run = &s->runs.items[r];
 		int kept = 0, n_free = 0;
+		struct text reason = TEXT_INIT;
 		bool has_action = false;
 
 		for (int i = 0; i < p->count; i++)
@@ -323,15 +331,19 @@ static void call_off_one_beside_free(const struct snapshot *s, struct actions *p
 		}
 		if (kept == 0 || n_free < kept)
 			continue;
-		actions_add(p, ACTION_STOP, run->job_id, run, "another device is free")->replicas =
+		words(&why, &reason);
+		actions_add(p, ACTION_STOP, run->job_id, run, reason.data)->replicas =
 			run_held(run);
+		text_release(&reason);
 		return;
 	}
 }
 
-struct actions *actions_of(const struct snapshot *s, const struct decision *d)
+struct actions *actions_of(const struct snapshot *s, const struct decision *d,
+			   verdict_wording *words)
 {
 	struct actions *p = actions_new();
+	struct text reason = TEXT_INIT;
 
 	p->config = s->config;
 	p->policy = s->policy->name;
@@ -353,12 +365,16 @@ struct actions *actions_of(const struct snapshot *s, const struct decision *d)
 	remark_on_gpus(s, p);
 	for (int i = 0; i < s->gone.count; i++)
 		actions_add(p, ACTION_FORGET_IGNORED, 0, NULL, NULL)->pid = s->gone.items[i].pid;
-	tell_those_passed_over(s, d, p);
-	for (int j = 0; j < d->n; j++)
-		follow_choice(s, d, j, p);
+	tell_those_passed_over(s, d, words, p);
+	for (int j = 0; j < d->n; j++) {
+		text_clear(&reason);
+		words(&d->choices[j].verdict, &reason);
+		follow_choice(s, d, j, &reason, p);
+	}
+	text_release(&reason);
 	add_bindings(d, p);
 	call_off_deserted(s, p);
-	call_off_one_beside_free(s, p);
+	call_off_one_beside_free(s, words, p);
 	for (int i = 0; i < s->runs.count; i++) {
 		const struct run *run = &s->runs.items[i];
 

@@ -1,6 +1,6 @@
 /* actions.h - what a pass is going to do, in order: private to src/pass.
  *
- *	struct actions *p = actions_of(&snapshot, decision);
+ *	struct actions *p = actions_of(&snapshot, decision, words);
  *	actions_print(p, &lines);				// schedule --dry-run and -v
  *	if (actions_apply(p, &at, err)) ...
  *	actions_free(p);
@@ -83,7 +83,9 @@ void keep_tier_wait(const struct snapshot *s, const struct decision *d, int j, s
 void end_tier_wait(const struct job *job, struct actions *p);
 
 /* No I/O. The snapshot has to outlive the result. */
-struct actions *actions_of(const struct snapshot *s, const struct decision *d);
+/* words: of verdicts; the view's. */
+struct actions *actions_of(const struct snapshot *s, const struct decision *d,
+			   verdict_wording *words);
 struct actions *actions_new(void);
 /* The new action, the last one, valid until the next one is added. run and why may be
  * NULL; why is copied. */

@@ -1,7 +1,5 @@
 /* blocked.c - jobs that wait because a device cannot be given out are told which one, and why. */
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "stages.h"
 
@@ -61,34 +59,26 @@ static int first_of_note(const struct snapshot *s, const struct decision *d)
 	return held >= 0 ? held : out;
 }
 
-/* Puts a sentence before the policy's; the latter is left out where there is no room for both. */
-void put_reason_first(char *reason, const char *why)
+/* The devices of a profile. */
+static struct fact describe_profile(const struct snapshot *s, struct decision *d, int64_t profile)
 {
-	char both[2 * SCHED_REASON_SIZE];
-	size_t n = (size_t)snprintf(both, sizeof(both), "%.191s", why);
+	bool *in = decision_calloc(d, (size_t)s->devices.count, sizeof(*in));
 
-	if (reason[0] && n + 2 + strlen(reason) < SCHED_REASON_SIZE)
-		snprintf(both + n, sizeof(both) - n, "; %.191s", reason);
-	snprintf(reason, SCHED_REASON_SIZE, "%.191s", both);
+	for (int i = 0; i < s->devices.count; i++)
+		in[i] = profile_of(s, i) == profile;
+	return (struct fact){ FACT_PROFILE_HAS, .job = profile,
+			      .set = { .of = &s->devices, .in = in } };
 }
 
-/* "profile 11 has cpu:0, cpu:1". Returns the end of the last profile's budget, on the boot clock;
- * NaN: it cannot be told, or has passed. A profile whose command stops late is late itself, and
- * nobody knows by how much. */
-static double describe_profile(const struct snapshot *s, int64_t profile, struct text *t)
+/* The end of the last profile's budget, on the boot clock; NaN: it cannot be told, or has passed. A
+ * profile whose command stops late is late itself, and nobody knows by how much. */
+static double profiles_end_s(const struct snapshot *s)
 {
 	double end_s = (double)NAN;
-	const char *comma = " ";
 
-	text_addf(t, "profile %lld has", (long long)profile);
-	for (int i = 0; i < s->devices.count; i++) {
+	for (int i = 0; i < s->devices.count; i++)
 		if (profile_of(s, i))
 			end_s = fmax(end_s, s->holds[i].until_s - s->now_wall_s + s->now_boot_s);
-		if (profile_of(s, i) != profile)
-			continue;
-		text_addf(t, "%s%s", comma, s->devices.items[i].name);
-		comma = ", ";
-	}
 	return end_s > s->now_boot_s ? end_s : (double)NAN;
 }
 
@@ -100,14 +90,15 @@ void explain_blocked(const struct snapshot *s, struct decision *d)
 	struct counts n = count_devices(s, d);
 	int first = first_of_note(s, d);
 	int64_t profile = first >= 0 && !is_taken(s, d, first) ? profile_of(s, first) : 0;
-	double end_s = (double)NAN;
-	struct text why = TEXT_INIT;
+	double end_s = profile ? profiles_end_s(s) : (double)NAN;
+	struct fact why = { .kind = FACT_DEVICE_OUT };
 
-	if (profile)
-		end_s = describe_profile(s, profile, &why);
-	else if (first >= 0)
-		text_addf(&why, "%s: %s", s->devices.items[first].name,
-			  s->devices.items[first].reason);
+	if (profile) {
+		why = describe_profile(s, d, profile);
+	} else if (first >= 0) {
+		why.name = s->devices.items[first].name;
+		why.why = s->devices.items[first].reason;
+	}
 	for (int j = 0; first >= 0 && j < d->n; j++) {
 		struct sched_choice *choice = &d->choices[j];
 		int least = d->sched_jobs[j].min_replicas;
@@ -118,16 +109,17 @@ void explain_blocked(const struct snapshot *s, struct decision *d)
 			continue;
 		/* The policy's sentence about a job that needs more devices than there are is right
 		 * only if no device comes back. */
-		if (least > d->n_usable && profile)
-			snprintf(choice->reason, SCHED_REASON_SIZE, "needs %d device%s; %.160s",
-				 least, least == 1 ? "" : "s", why.data);
-		else if (least > d->n_usable || is_next)
-			put_reason_first(choice->reason, why.data);
+		if (least > d->n_usable && profile) {
+			choice->verdict = verdict_of((struct fact){ FACT_NEEDS,
+								    .devices = least });
+			verdict_add(&choice->verdict, why);
+		} else if (least > d->n_usable || is_next) {
+			verdict_put_first(&choice->verdict, why);
+		}
 		if (!is_next)
 			continue;
 		choice->next_start_s = fmin(choice->next_start_s, end_s);
 		n.taken_or_held -= least - n.free;
 		n.free = 0;
 	}
-	text_release(&why);
 }

@@ -122,19 +122,16 @@ static double slice_began_s(const struct snapshot *s, const struct run *run)
 		    run->launch_boot_s + s->config->slice_s);
 }
 
-/* Why a job may not be stopped once it runs, if that may change. NULL: it may be stopped, or its
- * submitter said that it never may. */
-static const char *why_kept(const struct job *job, const struct run *run)
+/* Why a job may not be stopped once it runs. */
+static enum why_kept why_kept(const struct job *job, const struct run *run)
 {
 	if (job_may_be_preempted(job, run))
-		return NULL;
+		return KEPT_BY_WISH;
 	if (job->progress.saved_nothing)
-		return "it saved nothing when it was asked to stop";
+		return KEPT_SAVED_NOTHING;
 	if (job->declared.preemption != PREEMPT_SAVED)
-		return NULL;
-	return job_has_saved(job, run)
-		? "it was never seen to resume (--preempt says that it does)"
-		: "it has saved nothing";
+		return KEPT_BY_WISH;
+	return job_has_saved(job, run) ? KEPT_NEVER_RESUMED : KEPT_UNSAVED;
 }
 
 static struct sched_job describe_job(const struct snapshot *s, const struct decision *d,

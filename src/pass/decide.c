@@ -95,8 +95,9 @@ void decision_free(struct decision *d)
 		job_plans_free(d->candidates[j].plans);
 		free(d->candidates[j].guarantee);
 	}
-	for (int i = 0; i < d->n_passed_over; i++)
-		free(d->passed_over[i].reason);
+	for (int i = 0; i < d->kept.n; i++)
+		free(d->kept.items[i]);
+	free(d->kept.items);
 	dependency_list_release(&d->after);
 	free(d->candidates);
 	free(d->sched_jobs);
@@ -110,6 +111,12 @@ void decision_free(struct decision *d)
 	free(d->kind_of);
 	free(d->by_name);
 	free(d);
+}
+
+void *decision_calloc(struct decision *d, size_t n, size_t size)
+{
+	d->kept.items = xgrow(d->kept.items, d->kept.n, sizeof(*d->kept.items));
+	return d->kept.items[d->kept.n++] = xcalloc(n, size);
 }
 
 bool decision_gives(const struct decision *d, int j, int device)
@@ -256,10 +263,19 @@ static void choose_all_sizes(const struct snapshot *s, struct decision *d)
 static void ask_policy(const struct snapshot *s, struct decision *d)
 {
 	size_t n = (size_t)d->n_asked + 1;
-	struct sched_choice *choices = xcalloc(n, sizeof(*choices));
-	struct sched_job *jobs = xcalloc(n, sizeof(*jobs));
 	struct sched_input asked = d->input;
+	struct sched_choice *choices;
+	struct sched_job *jobs;
+	int n_waiting = 0;
 
+	for (int j = 0; j < d->n_asked; j++)
+		n_waiting += d->tiers->holds[j].waits;
+	if (n_waiting == 0) {
+		policy_decide(s->policy, &asked, false, d->choices);
+		return;
+	}
+	choices = xcalloc(n, sizeof(*choices));
+	jobs = xcalloc(n, sizeof(*jobs));
 	asked.jobs = jobs;
 	asked.n_jobs = 0;
 	for (int j = 0; j < d->n_asked; j++)
@@ -310,7 +326,7 @@ static stage *const stages[] = {
 	check_device_memory, share_place_guests, share_give_seats,
 	/* how the jobs run on these */
 	choose_all_sizes, bind_runs,
-	/* why, in words */
+	/* what is remarked beside that */
 	explain_kinds, explain_plans, explain_guarantees, explain_group_limits, explain_rungs,
 	explain_blocked, explain_sharing, explain_interactive,
 };

@@ -149,7 +149,7 @@ struct sizes {
 struct passed_over {
 	const struct job *job;
 	bool never;			/* it can never run, and is cancelled; false: it waits */
-	char *reason;			/* owned */
+	struct verdict verdict;
 	/* never: the job for whose end it can never start; 0: it is cancelled for another reason */
 	int64_t cancelled_for;
 	double next_start_s;		/* wall clock; NaN: cannot be told */
@@ -188,6 +188,11 @@ struct decision {
 	struct person me;	/* people_turns.c: what the others are told, before the plan */
 	struct pass_tiers *tiers;	/* owned */
 	int *owner;			/* by device: index of the candidate that is to have it */
+	/* Owned: what facts point to, and neither the snapshot nor a candidate has. */
+	struct {
+		void **items;
+		int n;
+	} kept;
 };
 
 /* The run that the job has, with devices or suspended; NULL: none. */
@@ -211,14 +216,19 @@ static inline int most_devices(const struct decision *d)
 /* Moves candidate j to place *n: those between are taken out. */
 static inline void keep_candidate(struct decision *d, int j, int *n)
 {
-	d->candidates[*n] = d->candidates[j];
-	d->sched_jobs[(*n)++] = d->sched_jobs[j];
+	if (*n < j) {
+		d->candidates[*n] = d->candidates[j];
+		d->sched_jobs[*n] = d->sched_jobs[j];
+	}
+	(*n)++;
 }
 
 /* decide.c. The caller's, for decision_free; the snapshot has to outlive it. */
 struct decision *pass_decide(const struct snapshot *s);
 /* The stages up to what the policy is told: what jobs are offered, of least_devices at least. */
 struct decision *pass_weigh(const struct snapshot *s, int least_devices);
+/* Zeroed memory that lives as long as the decision, for facts. */
+void *decision_calloc(struct decision *d, size_t n, size_t size);
 void decision_free(struct decision *d);
 
 #endif

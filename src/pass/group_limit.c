@@ -99,7 +99,8 @@ void limit_groups(const struct snapshot *s, struct decision *d)
 			mark_beyond(s, d, s->groups.items[g].id, limit_of(s, d, g), beyond);
 	for (int j = 0; j < d->n; j++)
 		if (beyond[j])
-			pass_over(d, d->candidates[j].job, xstrdup(""))->beyond_limit = true;
+			pass_over(d, d->candidates[j].job,
+				  (struct fact){ .kind = FACT_GROUP_FULL })->beyond_limit = true;
 		else
 			keep_candidate(d, j, &n);
 	d->n = n;
@@ -117,9 +118,8 @@ void explain_group_limits(const struct snapshot *s, struct decision *d)
 
 		if (!p->beyond_limit)
 			continue;
-		free(p->reason);
 		if (last && last->job->group_id == group) {
-			p->reason = xstrdup(last->reason);
+			p->verdict = last->verdict;
 			continue;
 		}
 		for (int g = 0; g < s->groups.count; g++)
@@ -129,10 +129,10 @@ void explain_group_limits(const struct snapshot *s, struct decision *d)
 		for (int j = 0; j < d->n; j++)
 			running += d->candidates[j].job->group_id == group &&
 				   d->choices[j].replicas > 0;
-		p->reason = running >= most
-			? xasprintf("its group runs %d of %d at a time", running, most)
-			: xasprintf("its group may run %d at a time, and others of it come first",
-				    most);
+		p->verdict = verdict_of((struct fact){
+			running >= most ? FACT_GROUP_FULL : FACT_GROUP_BEHIND,
+			.n = running, .of = most,
+		});
 		last = p;
 	}
 }
@@ -169,15 +169,15 @@ void halve_sweeps(const struct snapshot *s, struct decision *d)
 		const struct halving_run *run = sweep ? halving_sweep_find(sweep, c->job->id)
 						      : NULL;
 		bool paused = run && run->state == HALVING_PAUSED;
-		struct text why = TEXT_INIT;
 
 		c->turn = paused ? run->turn : 0;
 		if (!paused || run->goes_on) {
 			keep_candidate(d, j, &n);
 			continue;
 		}
-		halving_describe(&sweep->halving, run, &why);
-		pass_over(d, c->job, text_detach(&why));
+		pass_over(d, c->job, (struct fact){
+			FACT_PAUSED, .rung = { &sweep->halving, run },
+		});
 	}
 	d->n = n;
 }
@@ -186,23 +186,22 @@ void halve_sweeps(const struct snapshot *s, struct decision *d)
  * there. */
 #define BEYOND 1.1
 
-/* Says why a running job was not paused at the rung that it passed. NULL: it passed no rung. */
-static char *describe_passed(const struct halving *h, const struct job *job, const struct run *run)
+/* Tells a running job why it was not paused at the rung that it passed, if it passed any. */
+static void tell_passed(const struct halving *h, const struct job *job, const struct run *run,
+			struct verdict *v)
 {
 	int next = job->rung;		/* index of the rung after the last one */
 
 	if (isnan(run->last_samples) && isnan(job->progress.samples) && job->progress.steps > 0)
-		return xasprintf("passes its rungs: without --batch its position in samples is not "
-				 "known");
-	if (job->rung > job->passed_rungs)
-		return xasprintf("goes on beyond rung %d of %d: it has saved nothing to be paused "
-				 "with", job->rung, h->n_rungs);
+		verdict_put_first(v, (struct fact){ .kind = FACT_RUNG_NO_POSITION });
+	else if (job->rung > job->passed_rungs)
+		verdict_put_first(v, (struct fact){ FACT_RUNG_UNSAVED, .n = job->rung,
+						    .of = h->n_rungs });
 	/* The comparison is false for a position that is not known. */
-	if (next < h->n_rungs && job->passed_rungs <= h->n_rungs &&
-	    run->last_samples > BEYOND * h->rungs[next])
-		return xasprintf("goes on beyond rung %d of %d: it reported no %s there", next + 1,
-				 h->n_rungs, h->metric);
-	return NULL;
+	else if (next < h->n_rungs && job->passed_rungs <= h->n_rungs &&
+		 run->last_samples > BEYOND * h->rungs[next])
+		verdict_put_first(v, (struct fact){ FACT_RUNG_NO_METRIC, .n = next + 1,
+						    .of = h->n_rungs, .name = h->metric });
 }
 
 void explain_rungs(const struct snapshot *s, struct decision *d)
@@ -210,11 +209,8 @@ void explain_rungs(const struct snapshot *s, struct decision *d)
 	for (int j = 0; j < d->n; j++) {
 		const struct candidate *c = &d->candidates[j];
 		const struct halving_sweep *sweep = c->run ? sweep_of(s, c->job) : NULL;
-		char *why = sweep && c->run->state == RUN_RUNNING
-			? describe_passed(&sweep->halving, c->job, c->run) : NULL;
 
-		if (why)
-			put_reason_first(d->choices[j].reason, why);
-		free(why);
+		if (sweep && c->run->state == RUN_RUNNING)
+			tell_passed(&sweep->halving, c->job, c->run, &d->choices[j].verdict);
 	}
 }

@@ -9,7 +9,6 @@
  * sums up to no more than guaranteed_devices, and the devices that there are, and has room on the
  * nodes. The first that is not admitted waits, and all that were submitted later. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "pollux/assign.h"
@@ -248,7 +247,7 @@ void check_guarantees(struct decision *d)
 {
 	const struct sched_input *in = &d->input;
 	double *floor = xcalloc((size_t)in->n_jobs + 1, sizeof(*floor));
-	char why[SCHED_REASON_SIZE / 2];
+	struct fact why;
 	int broken;
 
 	for (int j = 0; j < in->n_jobs; j++) {
@@ -266,26 +265,23 @@ void check_guarantees(struct decision *d)
 		    plan_goodput_now(d, c) < floor[j] * (1 - ROUNDING))
 			d->choices[j].reconfigure = true;
 	}
-	broken = guarantee_check(in, d->choices, floor, why, sizeof(why));
-	if (broken >= 0) {
-		char text[SCHED_REASON_SIZE];
-
-		snprintf(text, sizeof(text), "guarantee not kept (an error of pollux): %s", why);
-		put_reason_first(d->choices[broken].reason, text);
-	}
+	broken = guarantee_check(in, d->choices, floor, &why);
+	if (broken >= 0)
+		verdict_put_first(&d->choices[broken].verdict, why);
 	free(floor);
 }
 
-static void add_why_refused(const struct job_guarantee *g, int promised, int room, struct text *t)
+static void add_why_refused(const struct job_guarantee *g, int promised, int room,
+			    struct verdict *v)
 {
 	if (g->needs > room)
-		text_addf(t, ", but %d can be guaranteed here", room);
+		verdict_add(v, (struct fact){ FACT_GUARANTEE_TOO_LARGE, .n = room });
 	else if (g->lacks_nodes)
-		text_add(t, "; the nodes have no room for them beside those that are promised");
+		verdict_say(v, FACT_GUARANTEE_NO_NODES);
 	else if (promised + g->needs > room)
-		text_addf(t, "; %d of %d that can be guaranteed are promised", promised, room);
+		verdict_add(v, (struct fact){ FACT_GUARANTEE_PROMISED, .n = promised, .of = room });
 	else
-		text_add(t, "; earlier jobs wait for theirs");
+		verdict_say(v, FACT_GUARANTEE_EARLIER);
 }
 
 void explain_guarantees(const struct snapshot *s, struct decision *d)
@@ -298,21 +294,18 @@ void explain_guarantees(const struct snapshot *s, struct decision *d)
 	for (int j = 0; j < d->n_asked; j++) {
 		const struct job_guarantee *g = d->candidates[j].guarantee;
 		struct sched_choice *choice = &d->choices[j];
-		struct text t = TEXT_INIT;
+		struct fact needs = { FACT_GUARANTEE, .devices = g ? g->needs : 0 };
 
 		if (!g)
 			continue;
-		if (!is_kept_by(s))
-			text_addf(&t, "policy %s keeps no guarantee", s->policy->name);
-		else
-			text_addf(&t, "its guarantee needs %d device%s", g->needs,
-				  g->needs == 1 ? "" : "s");
-		if (!is_kept_by(s) || (g->admitted && choice->replicas > 0)) {
-			put_reason_first(choice->reason, t.data);
+		if (!is_kept_by(s)) {
+			verdict_put_first(&choice->verdict, (struct fact){
+				FACT_NO_GUARANTEES, .name = s->policy->name });
 		} else if (!g->admitted) {
-			add_why_refused(g, promised, room, &t);
-			snprintf(choice->reason, sizeof(choice->reason), "%s", t.data);
+			choice->verdict = verdict_of(needs);
+			add_why_refused(g, promised, room, &choice->verdict);
+		} else if (choice->replicas > 0) {
+			verdict_put_first(&choice->verdict, needs);
 		}
-		text_release(&t);
 	}
 }

@@ -2,9 +2,6 @@
  * come first; what other jobs are told of turns. */
 #include <limits.h>
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
-#include <time.h>
 
 #include "actions.h"
 #include "pollux/clock.h"
@@ -46,7 +43,7 @@ bool is_deserted(const struct snapshot *s, const struct job *job, struct decisio
 {
 	if (!s->deserted || !s->deserted[job - s->jobs.items])
 		return false;
-	pass_over(d, job, xstrdup("its 'pollux run' is gone"))->never = true;
+	pass_over(d, job, (struct fact){ .kind = FACT_RUN_IS_GONE })->never = true;
 	return true;
 }
 
@@ -71,7 +68,7 @@ void put_interactive_first(const struct snapshot *s, struct decision *d)
 	}
 }
 
-/* --- reasons --- */
+/* --- verdicts --- */
 
 static bool has_turn(const struct decision *d, int j)
 {
@@ -84,18 +81,6 @@ static double turn_end_s(const struct snapshot *s, const struct candidate *c)
 	double begin_s = c->run ? c->run->launch_time_s : (double)NAN;
 
 	return (isnan(begin_s) ? s->now_wall_s : begin_s) + c->job->declared.time_limit_s;
-}
-
-static void add_end(char *reason, double end_s)
-{
-	time_t end = (time_t)end_s;
-	char when[16] = "its end";
-	struct tm tm;
-
-	if (localtime_r(&end, &tm))
-		strftime(when, sizeof(when), "%H:%M", &tm);
-	snprintf(reason + strlen(reason), SCHED_REASON_SIZE - strlen(reason),
-		 " until %s at the latest", when);
 }
 
 /* Tells each turn when it ends. Tells a waiting job that it waits for turns, if all devices without
@@ -116,13 +101,12 @@ void explain_interactive(const struct snapshot *s, struct decision *d)
 		int least = d->sched_jobs[j].min_replicas;
 
 		if (has_turn(d, j)) {
-			snprintf(choice->reason, sizeof(choice->reason), "interactive,");
-			add_end(choice->reason, turn_end_s(s, c));
+			choice->verdict = verdict_of((struct fact){ FACT_INTERACTIVE,
+								    .seconds = turn_end_s(s, c) });
 		} else if (choice->replicas == 0 && least <= d->n_usable &&
 			   least > d->n_usable - held) {
-			snprintf(choice->reason, sizeof(choice->reason), "%d device%s in an "
-				 "interactive turn", held, held == 1 ? " is" : "s are");
-			add_end(choice->reason, end_s);
+			choice->verdict = verdict_of((struct fact){ FACT_TURNS, .devices = held,
+								    .seconds = end_s });
 			choice->next_start_s = end_s - s->now_wall_s + s->now_boot_s;
 		}
 	}

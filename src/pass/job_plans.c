@@ -288,12 +288,13 @@ static struct goodput_table *compare_plans(const struct decision *d, const struc
 	for (int i = 0; i < c->plans->declared.count; i++) {
 		const struct plan_view *v = &c->plans->views[i];
 		const struct goodput_table *t = v->on_kind[kind].table;
+		struct memory_lack ignored;
 
 		/* not known to be too large, or predicted to be so on the fewest devices: then its
 		 * table tells where it fits */
 		if (t && (!(v->ran_out_on >> kind & 1) ||
 			  job_model_lacks_memory(&v->on_kind[kind].model,
-						 c->job->declared.min_replicas, NULL)))
+						 c->job->declared.min_replicas, &ignored)))
 			tables[n_tables++] = t;
 	}
 	if (n_tables == 0)

@@ -76,10 +76,9 @@ bool waits_for_kind(const struct snapshot *s, const struct job *job, struct deci
 	for (int i = 0; i < s->devices.count; i++)
 		if (d->usable[i] && declaration_wants_kind(declared, s->devices.items[i].kind))
 			return false;
-	pass_over(d, job, xasprintf("no device that can be used is of a kind that %s%s%s allows",
-				    declared->kind ? "--kind" : "",
-				    declared->kind && declared->not_kind ? " or " : "",
-				    declared->not_kind ? "--not-kind" : ""));
+	pass_over(d, job, (struct fact){
+		FACT_NO_KIND, .n = (declared->kind ? 1 : 0) + (declared->not_kind ? 2 : 0),
+	});
 	return true;
 }
 
@@ -188,16 +187,12 @@ void explain_kinds(const struct snapshot *s, struct decision *d)
 {
 	(void)s;
 	for (int j = 0; j < d->n; j++) {
-		struct text why = TEXT_INIT;
+		unsigned here = d->candidates[j].too_small & ((1U << d->n_kinds) - 1);
 
-		for (int k = 0; k < d->n_kinds; k++)
-			if (d->candidates[j].too_small & 1U << k)
-				text_addf(&why, "%s%s", why.length ? ", " : "", d->kinds[k].name);
-		if (why.length && d->choices[j].replicas == 0) {
-			text_add(&why, ": too little memory");
-			put_reason_first(d->choices[j].reason, why.data);
-		}
-		text_release(&why);
+		if (here && d->choices[j].replicas == 0)
+			verdict_put_first(&d->choices[j].verdict, (struct fact){
+				FACT_KINDS_TOO_SMALL, .n = (int)here, .kinds = d->input.kinds,
+			});
 	}
 }
 

@@ -7,7 +7,6 @@
  * decision that cannot be placed, since the nodes' free devices are here and there, becomes one of
  * fewer devices, or the job waits for room. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -108,26 +107,22 @@ static int regular_near(const struct node_sizes *nodes, int devices, int step)
 	return 0;
 }
 
-static char *describe_unfit(const struct candidate *c, const struct sched_job *job,
-			    const struct node_sizes *nodes)
+static void pass_over_unfit(struct decision *d, int j, const struct node_sizes *nodes)
 {
+	const struct sched_job *job = &d->sched_jobs[j];
 	int least = job->min_replicas, most = job->max_replicas;
 	int below = regular_near(nodes, least, -1), above = regular_near(nodes, most, 1);
-	int largest = nodes->devices[0], smallest = nodes->devices[nodes->n - 1];
-	struct text out = TEXT_INIT;
+	struct verdict *v = &pass_over(d, d->candidates[j].job, (struct fact){
+		FACT_ASKS, .n = least, .devices = least < most ? most : least,
+	})->verdict;
 
-	text_addf(&out, least < most ? "asks for %d to %d devices" : "asks for %d devices", least,
-		  most);
-	text_addf(&out, smallest < largest ? ", which fall evenly on no nodes of %d to %d"
-					   : ", which fall evenly on no nodes of %d", smallest,
-		  largest);
+	verdict_add(v, (struct fact){ FACT_UNEVEN, .n = nodes->devices[nodes->n - 1],
+				      .of = nodes->devices[0] });
 	if (below || above)
-		text_addf(&out, ": 'pollux edit %lld -r %d'", (long long)c->job->id,
-			  below ? below : above);
-	if (below && above)
-		text_addf(&out, " or '-r %d'", above);
-	text_add(&out, below || above ? " would do" : "");
-	return text_detach(&out);
+		verdict_add(v, (struct fact){
+			FACT_UNEVEN_EDIT, .job = d->candidates[j].job->id,
+			.n = below ? below : above, .of = below ? above : 0,
+		});
 }
 
 /* The least number that the candidate may have; 0: none. *unfit: nodes that have as many devices as
@@ -181,8 +176,7 @@ void fit_to_nodes(const struct snapshot *s, struct decision *d)
 		int least = least_on_nodes(d, j, &unfit);
 
 		if (!least && unfit && !d->candidates[j].run && !s->weighs_only) {
-			pass_over(d, d->candidates[j].job,
-				  describe_unfit(&d->candidates[j], &d->sched_jobs[j], unfit));
+			pass_over_unfit(d, j, unfit);
 			continue;
 		}
 		if (least && !d->candidates[j].run)
@@ -341,25 +335,14 @@ static void lower(struct decision *d, int j)
 	const struct node_sizes *nodes = &d->kinds[choice->kind].nodes;
 	int n = nodes->n ? node_sizes_place(nodes, choice->replicas) : 1;
 	int each = choice->replicas / (n > 0 ? n : 1);
-	char place[64];
 
-	if (n > 1)
-		snprintf(place, sizeof(place), "%d device%s on each of %d nodes", each,
-			 each == 1 ? "" : "s", n);
-	else
-		snprintf(place, sizeof(place), "%d device%s on one node", each,
-			 each == 1 ? "" : "s");
 	choice->replicas = lower_on_nodes(d, j, choice->replicas);
 	choice->reconfigure = false;
 	choice->next_start_s = (double)NAN;
-	if (choice->replicas > 0)
-		snprintf(choice->reason, sizeof(choice->reason),
-			 "%d device%s: other jobs leave no room for %s", choice->replicas,
-			 choice->replicas == 1 ? "" : "s", place);
-	else
-		snprintf(choice->reason, sizeof(choice->reason),
-			 "waits for room: %s; the devices that other jobs leave are elsewhere",
-			 place);
+	choice->verdict = verdict_of((struct fact){
+		choice->replicas > 0 ? FACT_FEWER_BY_ROOM : FACT_WAITS_FOR_ROOM,
+		.devices = choice->replicas, .n = each, .of = n,
+	});
 }
 
 /* A job that was moved and found no other room is not moved. A guaranteed job keeps its number as
@@ -416,7 +399,8 @@ void assign_to_nodes(const struct snapshot *s, struct decision *d, const int *ho
 		for (int i = 0; a.movable[j] && i < s->devices.count; i++)
 			moves |= holder[i] == j && d->owner[i] != j;
 		if (moves && d->choices[j].replicas == d->sched_jobs[j].replicas)
-			put_reason_first(d->choices[j].reason, "makes room on its node");
+			verdict_put_first(&d->choices[j].verdict,
+					  (struct fact){ .kind = FACT_MAKES_ROOM });
 	}
 	free(a.own);
 	free(a.owner);

@@ -13,11 +13,11 @@ struct outlook_owned {
 	struct decision *decision;
 };
 
-static const char *why_barred(const struct candidate *c, const struct device_kind *kind, int k)
+static enum outlook_bar why_barred(const struct candidate *c, const struct device_kind *kind, int k)
 {
 	if (!declaration_wants_kind(&c->job->declared, kind->name))
-		return "not asked for";
-	return c->too_small >> k & 1 ? "too little memory" : "its run stays on its kind";
+		return BAR_NOT_ASKED_FOR;
+	return c->too_small >> k & 1 ? BAR_TOO_SMALL : BAR_RUN_STAYS;
 }
 
 /* Tells if the workload, or the plan that is best on the fewest devices, was measured there. */

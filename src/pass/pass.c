@@ -33,6 +33,7 @@
 
 struct pass {
 	const struct config *config;
+	verdict_wording *words;
 	bool apply;			/* else the pass only tells what it would do */
 	bool must_fit;			/* the pass must begin again, to fit a model */
 	bool again;			/* the pass has begun again */
@@ -56,7 +57,7 @@ static void decide(struct pass *p)
 {
 	forget_decision(p);
 	p->decision = pass_decide(&p->snapshot);
-	p->actions = actions_of(&p->snapshot, p->decision);
+	p->actions = actions_of(&p->snapshot, p->decision, p->words);
 }
 
 /* Takes the write lock, under which snapshot and actions are up to date. Without actions, and
@@ -143,11 +144,11 @@ static int run_with_store(struct pass *p, struct err *err)
 	return rc;
 }
 
-static int pass(const struct paths *paths, const struct config *config, enum pass_mode mode,
-		struct pass_result *result, struct err *err)
+static int pass(const struct paths *paths, const struct config *config, verdict_wording *words,
+		enum pass_mode mode, struct pass_result *result, struct err *err)
 {
 	struct pass p = {
-		.config = config, .apply = mode == PASS_ACT, .result = result,
+		.config = config, .words = words, .apply = mode == PASS_ACT, .result = result,
 	};
 	int rc = store_open(&p.store, paths, p.apply ? STORE_WRITE : STORE_READ, err);
 
@@ -279,7 +280,7 @@ static void give_up(int signal_number)
 }
 
 static int take_turns(const struct paths *paths, const struct config *config,
-		      struct pass_result *result, struct err *err)
+		      verdict_wording *words, struct pass_result *result, struct err *err)
 {
 	int lock = take_turn(paths, config, result, err), rc = 0, turns = 0;
 	struct lock_holder holder;
@@ -296,7 +297,7 @@ static int take_turns(const struct paths *paths, const struct config *config,
 	while (rc == 0 && lock >= 0) {
 		signal(SIGALRM, give_up);
 		alarm(LONGEST_S);
-		rc = pass(paths, config, PASS_ACT, result, err);
+		rc = pass(paths, config, words, PASS_ACT, result, err);
 		alarm(0);
 		lock_holder_clear(lock);
 		lock_drop(lock);
@@ -328,8 +329,8 @@ static void tell_outage(const struct paths *paths, bool failed, struct pass_resu
 			     lasted_s);
 }
 
-int pass_run(const struct paths *paths, const struct config *config, enum pass_mode mode,
-	     struct pass_result *result, struct err *err)
+int pass_run(const struct paths *paths, const struct config *config, verdict_wording *words,
+	     enum pass_mode mode, struct pass_result *result, struct err *err)
 {
 	bool there;
 
@@ -342,12 +343,12 @@ int pass_run(const struct paths *paths, const struct config *config, enum pass_m
 	if (!there)
 		return 0;
 	if (mode == PASS_ACT) {
-		int rc = take_turns(paths, config, result, err);
+		int rc = take_turns(paths, config, words, result, err);
 
 		tell_outage(paths, rc != 0, result, err);
 		return rc;
 	}
-	return pass(paths, config, mode, result, err);
+	return pass(paths, config, words, mode, result, err);
 }
 
 void pass_result_release(struct pass_result *result)

@@ -2,8 +2,8 @@
  * what the other people are told, and what the jobs that wait are told of the other people. */
 #include <limits.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "pollux/mem.h"
 #include "pollux/people_shares.h"
@@ -70,7 +70,7 @@ static struct everybody everybody_of(const struct snapshot *s, const struct deci
 			.weight = p->weight, .without_since_s = p->without_since_boot_s,
 			.gained_s = p->gained_boot_s,
 		};
-		snprintf(share->name, sizeof(share->name), "%s", p->name);
+		memcpy(share->name, p->name, sizeof(share->name));
 		others += i < count ? share->held : 0;
 	}
 	all.n_devices = n->held + n->free + (others < d->n_elsewhere ? others : d->n_elsewhere);
@@ -100,7 +100,7 @@ static struct person myself(const struct snapshot *s, int held, int wanted)
 								   : s->now_boot_s,
 	};
 
-	snprintf(me.name, sizeof(me.name), "%s", s->people.own);
+	memcpy(me.name, s->people.own, sizeof(me.name));
 	return me;
 }
 
@@ -254,26 +254,25 @@ void tell_others(const struct engine_context *at, const struct snapshot *s,
 	people_tell(at->paths, &me, &ignored);
 }
 
-/* The policy does not know of the devices that others have, so its sentence about a job that needs
+/* The policy does not know of the devices that others have, so its verdict on a job that needs
  * more devices than there are is wrong. */
 void explain_sharing(const struct snapshot *s, struct decision *d)
 {
-	struct text why = TEXT_INIT;
 	int n = 0;		/* devices of the jobs that keep or get devices */
 
 	if (!is_shared(s) || s->people.count == 0)
 		return;
 	for (int i = 0; i < s->devices.count; i++)
 		n += d->owner[i] >= 0;
-	people_describe(&s->people, n, most_devices(d), &why);
 	for (int j = 0; j < d->n; j++) {
 		struct sched_choice *choice = &d->choices[j];
 
 		if (choice->replicas > 0)
 			continue;
 		if (d->sched_jobs[j].min_replicas > n)
-			choice->reason[0] = '\0';
-		put_reason_first(choice->reason, why.data);
+			choice->verdict = (struct verdict){ .n = 0 };
+		verdict_put_first(&choice->verdict, (struct fact){
+			FACT_PEOPLE, .people = &s->people, .n = n, .of = most_devices(d),
+		});
 	}
-	text_release(&why);
 }

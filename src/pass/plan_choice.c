@@ -110,57 +110,59 @@ int choose_plan(const struct decision *d, const struct candidate *c, int replica
 	return best >= 0 ? best : plan_for(p, plan_to_try(p, kind), replicas);
 }
 
-/* --- in words --- */
+/* --- verdicts --- */
 
-/* Says why memory rules a plan out. Returns false if memory does not. */
-static bool add_memory(const struct decision *d, const struct candidate *c, int plan, int replicas,
-		       struct text *why)
+/* True if memory rules the plan out; then says why. */
+static bool lacks_memory(const struct decision *d, const struct candidate *c, int plan,
+			 int replicas, struct fact *why)
 {
 	const struct plan_view *v = &c->plans->views[plan];
 	int kind = d->choices[c - d->candidates].kind;
-	const struct job_model *there = &v->on_kind[kind].model;
 	bool ran_out = v->ran_out || (v->ran_out_on >> kind & 1);
-	struct text needs = TEXT_INIT;
+	struct memory_lack lack;
 
 	if ((ran_out || v->on_kind[c->home].table) &&
-	    job_model_lacks_memory(there, replicas, &needs))
-		text_add(why, needs.data);
-	else if (ran_out && v->too_large)
-		text_addf(why, "ran out of memory with %lld samples on %s",
-			  (long long)v->too_large->local_batch_size,
-			  v->too_large->replicas > 1 ? "each device" : "a device");
-	else if (v->ran_out)
-		text_add(why, v->known_to_fail ? "failed" : "ran out of memory");
-	else
+	    job_model_lacks_memory(&v->on_kind[kind].model, replicas, &lack)) {
+		why->kind = FACT_PLAN_LACKS_MEMORY;
+		why->bytes.needs = lack.needs_bytes;
+		why->bytes.of = lack.of_bytes;
+	} else if (ran_out && v->too_large) {
+		why->kind = v->too_large->replicas > 1 ? FACT_PLAN_RAN_OUT_AT
+						       : FACT_PLAN_RAN_OUT_AT_ONE;
+		why->samples = v->too_large->local_batch_size;
+	} else if (v->ran_out) {
+		why->kind = v->known_to_fail ? FACT_PLAN_FAILED : FACT_PLAN_RAN_OUT;
+	} else {
 		return false;
-	text_release(&needs);
+	}
 	return true;
 }
 
-static void add_comparison(const struct decision *d, const struct candidate *c, int chosen,
-			   int other, struct throughput_place place, struct text *why)
+static struct fact compare_plans(const struct decision *d, const struct candidate *c, int chosen,
+				 int other, struct throughput_place place)
 {
 	const struct job_plans *p = c->plans;
-	int replicas = place.replicas, kind = d->choices[c - d->candidates].kind;
-	double x = plan_goodput_at(p, chosen, kind, place);
-	double y = plan_goodput_at(p, other, kind, place);
+	const struct sched_choice *choice = &d->choices[c - d->candidates];
+	double x = plan_goodput_at(p, chosen, choice->kind, place);
+	double y = plan_goodput_at(p, other, choice->kind, place);
+	struct fact fact = { FACT_PLAN_NOT_MEASURED, .name = plan_at(p, other)->name };
 
-	text_addf(why, "%s%s ", why->length ? "; " : "", plan_at(p, other)->name);
-	if (!p->views[other].allowed)
-		text_add(why, "cannot read its checkpoints");
-	else if (add_memory(d, c, other, replicas, why))
-		return;
-	else if (!divides(p, other, replicas))
-		text_addf(why, "has %d devices for a replica", plan_at(p, other)->width);
-	else if (x > 0 && y > 0) {
-		text_addf(why, "would be %.0f %% %s", 100 * fabs(1 - y / x),
-			  y < x ? "slower" : "faster");
-		if (y > x && d->choices[c - d->candidates].way > 0)
-			text_add(why, ", but the host's memory is short");
-	} else {
-		text_add(why, p->views[other].on_kind[kind].table ? "does not fit"
-								  : "was not measured");
+	if (!p->views[other].allowed) {
+		fact.kind = FACT_PLAN_CANNOT_READ;
+	} else if (lacks_memory(d, c, other, place.replicas, &fact)) {
+		return fact;
+	} else if (!divides(p, other, place.replicas)) {
+		fact.kind = FACT_PLAN_WIDTH;
+		fact.n = plan_at(p, other)->width;
+	} else if (x > 0 && y > 0) {
+		fact.kind = y < x ? FACT_PLAN_SLOWER
+			    : y > x && choice->way > 0 ? FACT_PLAN_FASTER_BUT_MEMORY
+						       : FACT_PLAN_FASTER;
+		fact.gain.percent = 100 * fabs(1 - y / x);
+	} else if (p->views[other].on_kind[choice->kind].table) {
+		fact.kind = FACT_PLAN_UNFIT;
 	}
+	return fact;
 }
 
 void explain_plans(const struct snapshot *s, struct decision *d)
@@ -168,24 +170,23 @@ void explain_plans(const struct snapshot *s, struct decision *d)
 	(void)s;
 	for (int j = 0; j < d->n; j++) {
 		const struct candidate *c = &d->candidates[j];
-		int replicas = d->choices[j].replicas, chosen;
+		int replicas = d->choices[j].replicas, chosen, n = 0;
 		struct throughput_place place = {
 			1, replicas <= d->n_usable ? replicas : 0, d->sizes[j].configuration.tier,
 		};
-		struct text why = TEXT_INIT, all = TEXT_INIT;
+		struct fact *others;
 
 		if (!c->plans || replicas == 0)
 			continue;
 		chosen = choose_plan(d, c, replicas, place.tier);
+		others = decision_calloc(d, (size_t)c->plans->declared.count, sizeof(*others));
 		for (int i = 0; i < c->plans->declared.count; i++)
 			if (i != chosen)
-				add_comparison(d, c, chosen, i, place, &why);
-		text_addf(&all, "plan %s", plan_at(c->plans, chosen)->name);
-		if (why.length)
-			text_addf(&all, " (%s)", why.data);
-		put_reason_first(d->choices[j].reason, all.data);
-		text_release(&why);
-		text_release(&all);
+				others[n++] = compare_plans(d, c, chosen, i, place);
+		verdict_put_first(&d->choices[j].verdict, (struct fact){
+			FACT_PLAN, .name = plan_at(c->plans, chosen)->name, .plans = others,
+			.n = n,
+		});
 	}
 }
 

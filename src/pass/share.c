@@ -7,7 +7,6 @@
  * guests add is the largest there is, with at most one more on each device. The same is done again
  * for who is left, until nobody fits. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "pollux/mem.h"
@@ -90,40 +89,29 @@ static struct share_answer judge_group(const struct snapshot *s, const struct de
 	return share_judge(&group);
 }
 
-/* --- reasons --- */
+/* --- verdicts --- */
 
-static void describe_share(const struct snapshot *s, const struct decision *d, int j,
-			   const struct share_place *p, char *reason)
+static struct verdict verdict_on_guest(const struct snapshot *s, const struct decision *d, int j,
+				       const struct share_place *p)
 {
-	const char *device = s->devices.items[p->device].name;
-	long long host = (long long)d->candidates[p->host].job->id;
-	enum share_verdict verdict = p->answer.verdict;
-	struct text t = TEXT_INIT;
+	static const enum fact_kind why[] = {
+		[SHARE_TOGETHER] = FACT_TOGETHER_MORE, [SHARE_TRY] = FACT_TRIED_TOGETHER,
+		[SHARE_APART] = FACT_TOGETHER_LESS, [SHARE_NO_ROOM] = FACT_NO_ROOM_BESIDE,
+		[SHARE_NOT_AGAIN] = FACT_RAN_OUT_BESIDE,
+	};
+	enum share_verdict answer = p->answer.verdict;
+	struct fact because = { .kind = why[answer] };
+	struct verdict v = verdict_of((struct fact){
+		answer <= SHARE_TRY ? FACT_BESIDE : p->leaves ? FACT_LEAVES : FACT_CANNOT_LEAVE,
+		.job = d->candidates[p->host].job->id, .name = s->devices.items[p->device].name,
+	});
 
-	text_addf(&t, "%s job %lld on %s", verdict <= SHARE_TRY ? "beside"
-		  : p->leaves ? "leaves" : "cannot leave", host, device);
-	switch (verdict) {
-	case SHARE_TOGETHER:
-		text_addf(&t, ": together they do %.1f times what they did by turns",
-			  p->answer.sum);
-		break;
-	case SHARE_TRY:
-		text_add(&t, ", to measure whether that pays");
-		break;
-	case SHARE_APART:
-		text_addf(&t, ": together they would do %.2f times what they do by turns, of which "
-			  "%.2f is needed", p->answer.sum, SHARE_GAIN);
-		break;
-	case SHARE_NO_ROOM:
-		text_addf(&t, ": with %.1f GiB of its own it does not fit beside it",
-			  need_of(s, &d->candidates[j]) / 0x1p30);
-		break;
-	case SHARE_NOT_AGAIN:
-		text_add(&t, ": the two ran out of memory beside each other");
-		break;
-	}
-	snprintf(reason, SCHED_REASON_SIZE, "%s", t.data);
-	text_release(&t);
+	if (answer == SHARE_NO_ROOM)
+		because.bytes.needs = need_of(s, &d->candidates[j]);
+	else
+		because.gain.times = p->answer.sum;
+	verdict_add(&v, because);
+	return v;
 }
 
 /* --- before the policy is asked --- */
@@ -334,7 +322,7 @@ static int place_round(const struct snapshot *s, struct decision *d)
 		d->places[j] = p;
 		d->choices[j].replicas = 1;
 		d->choices[j].next_start_s = (double)NAN;
-		describe_share(s, d, j, &p, d->choices[j].reason);
+		d->choices[j].verdict = verdict_on_guest(s, d, j, &p);
 	}
 	free(device_of);
 	free(jobs);
@@ -357,17 +345,18 @@ void share_place_guests(const struct snapshot *s, struct decision *d)
 			.replicas = kept, .next_start_s = (double)NAN,
 		};
 		if (kept) {
-			describe_share(s, d, j, p, d->choices[j].reason);
+			d->choices[j].verdict = verdict_on_guest(s, d, j, p);
 			continue;
 		}
-		snprintf(d->choices[j].reason, SCHED_REASON_SIZE, "leaves %s with job %lld",
-			 s->devices.items[p->device].name,
-			 (long long)d->candidates[p->host].job->id);
+		d->choices[j].verdict = verdict_of((struct fact){
+			FACT_LEAVES_WITH, .job = d->candidates[p->host].job->id,
+			.name = s->devices.items[p->device].name,
+		});
 		p->device = -1;
 	}
 	for (int j = 0; j < d->n_asked; j++)
 		if (d->places[j].leaves && d->choices[j].replicas == 0)
-			describe_share(s, d, j, &d->places[j], d->choices[j].reason);
+			d->choices[j].verdict = verdict_on_guest(s, d, j, &d->places[j]);
 	while (place_round(s, d) > 0)
 		;
 }

@@ -42,7 +42,7 @@ stage leave_to_others, tell_reach;
  * processors. */
 stage decide_and_assign, tiers_settle, check_device_memory, share_place_guests, share_give_seats,
 	bind_runs;
-/* In words: waiting jobs are told which kinds are too small for them, that their group is full,
+/* Remarks: waiting jobs are told which kinds are too small for them, that their group is full,
  * which device cannot be given out, and why, and who has the others; runs are told their plan, why
  * they were not paused at a rung, and until when turns last. */
 stage explain_kinds, explain_plans, explain_guarantees, explain_group_limits, explain_rungs,
@@ -52,9 +52,9 @@ stage explain_kinds, explain_plans, explain_guarantees, explain_group_limits, ex
 
 /* candidates.c: true if the job has no run, and none of its runs is being stopped for good. */
 bool may_start(const struct snapshot *s, const struct job *job);
-/* waits.c: the policy is not asked about the job, which waits for no known time. reason: owned by
- * *d from now on. The result is valid until the next call. */
-struct passed_over *pass_over(struct decision *d, const struct job *job, char *reason);
+/* waits.c: the policy is not asked about the job, which waits for no known time. The result is
+ * valid until the next call. */
+struct passed_over *pass_over(struct decision *d, const struct job *job, struct fact why);
 /* When the dependencies of the job were met, wall clock: the end of the last job that it had to
  * wait for, or of the first where one of several suffices. NaN: it has no dependencies. */
 double dependencies_end(const struct decision *d, int64_t job_id);
@@ -271,8 +271,5 @@ void copy_cores(const struct decision *d, int j, char *text, size_t size);
  * wants. */
 void tell_others(const struct engine_context *at, const struct snapshot *s,
 		 const struct decision *d);
-/* blocked.c: puts a sentence before the policy's, which is left out where there is no room for
- * both. */
-void put_reason_first(char *reason, const char *why);
 
 #endif

@@ -10,7 +10,6 @@
  * the process sees, one pair is refused (NVIDIA/cuda-checkpoint issue 35), and a process with
  * CUDA_VISIBLE_DEVICES is not moved at all (NVIDIA/cuda-python issue 1983). */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -244,16 +243,6 @@ int64_t device_memory_of_others(const struct snapshot *s, int device)
 	return bytes;
 }
 
-#define GIB_SIZE 32
-
-static const char *gib(char text[GIB_SIZE], int64_t bytes)
-{
-	long long tenths = (bytes + 53687091) / 107374182;
-
-	snprintf(text, GIB_SIZE, "%lld.%lld GiB", tenths / 10, tenths % 10);
-	return text;
-}
-
 /* True if the job finds room on the device; needs 0: not known. */
 static bool has_room(const struct device *device, int64_t kept, int64_t others, int64_t needs)
 {
@@ -263,25 +252,16 @@ static bool has_room(const struct device *device, int64_t kept, int64_t others, 
 	       (double)(kept + others + needs) <= FILLED * (double)device->memory_bytes;
 }
 
-static void say_no_room(const struct device *device, int64_t kept, int64_t others, int64_t needs,
-			char *why)
+static struct fact no_room_on(const struct device *device, int64_t kept, int64_t others,
+			      int64_t needs)
 {
-	char size[GIB_SIZE];
-	struct text t = TEXT_INIT;
-
-	text_addf(&t, "%s: ", device->name);
-	if (kept)
-		text_addf(&t, "suspended jobs would keep %s there", gib(size, kept));
-	if (others)
-		text_addf(&t, "%sothers have %s%s", kept ? ", and " : "", gib(size, others),
-			  kept ? "" : " there");
-	text_addf(&t, "; it needs %s%s", needs ? "" : "an unknown part of ",
-		  gib(size, needs ? needs : device->memory_bytes));
-	snprintf(why, SCHED_REASON_SIZE, "%s", t.data);
-	text_release(&t);
+	return (struct fact){
+		needs ? FACT_MEMORY_KEPT : FACT_MEMORY_KEPT_UNKNOWN, .name = device->name,
+		.memory = { kept, others, needs ? needs : device->memory_bytes },
+	};
 }
 
-static bool fits(const struct snapshot *s, const struct decision *d, int j, char *why)
+static bool fits(const struct snapshot *s, const struct decision *d, int j, struct fact *why)
 {
 	const struct candidate *c = &d->candidates[j];
 	int64_t needs = device_memory(s, c->job, run_of(c));	/* 0: not known */
@@ -296,7 +276,7 @@ static bool fits(const struct snapshot *s, const struct decision *d, int j, char
 		others = device_memory_of_others(s, i);
 		if (has_room(device, kept, others, needs))
 			continue;
-		say_no_room(device, kept, others, needs, why);
+		*why = no_room_on(device, kept, others, needs);
 		return false;
 	}
 	return true;
@@ -338,9 +318,9 @@ static void give_back(const struct snapshot *s, struct decision *d)
 		if (!waits || !nobody_takes(s, d, run))
 			continue;
 		keep_devices(s, d, k, run);
-		snprintf(d->choices[k].reason, SCHED_REASON_SIZE,
-			 "%s: no other job fits beside its memory",
-			 c->run ? "keeps its devices" : "goes on");
+		d->choices[k].verdict = verdict_of((struct fact){
+			.kind = c->run ? FACT_KEEPS_AS_UNFIT : FACT_GOES_ON_AS_UNFIT,
+		});
 	}
 }
 
@@ -360,26 +340,25 @@ static void take_back(const struct snapshot *s, struct decision *d, int j)
 
 void check_device_memory(const struct snapshot *s, struct decision *d)
 {
-	char why[SCHED_REASON_SIZE];
+	struct fact why;
 
 	for (int j = 0; j < d->n; j++) {
 		const struct run *bound = comes_back(d, j) ? d->candidates[j].suspended : NULL;
-		bool goes = d->choices[j].replicas == 0 || fits(s, d, j, why);
+		bool goes = d->choices[j].replicas == 0 || fits(s, d, j, &why);
 
 		if (bound && !run_is_bound(bound))
 			bound = NULL;
 		/* it can continue only on the devices that it had */
 		for (int i = 0; bound && goes && i < s->devices.count; i++)
 			if (d->owner[i] == j && !run_has(bound, &s->devices.items[i])) {
-				snprintf(why, SCHED_REASON_SIZE,
-					 "waits for %s, where it can continue",
-					 bound->devices[0].id);
+				why = (struct fact){ FACT_WAITS_FOR_DEVICE,
+						     .name = bound->devices[0].id };
 				goes = false;
 			}
 		if (goes)
 			continue;
 		take_back(s, d, j);
-		snprintf(d->choices[j].reason, SCHED_REASON_SIZE, "%s", why);
+		d->choices[j].verdict = verdict_of(why);
 		give_back(s, d);
 	}
 }

@@ -2,7 +2,6 @@
  * candidates make of them, and what is told and written of waits for better ones. Where all pairs
  * of devices are joined alike, there is one tier: nothing here changes a decision. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -167,8 +166,7 @@ bool waits_for_tier(const struct snapshot *s, const struct job *job, struct deci
 		return false;
 	if (worst == TIER_UNKNOWN || least < 2 || most_joined(s, d, worst) >= least)
 		return false;
-	pass_over(d, job, xasprintf("no %d devices here are joined as --tier %s demands", least,
-				    worst_tier_names.names[worst]));
+	pass_over(d, job, (struct fact){ FACT_NO_LINKS, .n = least, .of = (int)worst });
 	return true;
 }
 
@@ -198,89 +196,48 @@ void tiers_weigh(const struct snapshot *s, struct decision *d)
 	}
 }
 
-/* --- in words --- */
+/* --- verdicts --- */
 
-#define MOST_NAMES 4
-
-static const char *tier_words(const struct snapshot *s, int tier)
+/* A copy that lives as long as the decision, of a set by device. */
+static bool *keep_set(const struct snapshot *s, struct decision *d, const bool *set)
 {
-	const struct device_backend *backend = device_backend_of(s->devices.items[0].id);
+	bool *kept = decision_calloc(d, (size_t)s->devices.count, sizeof(*kept));
 
-	switch ((enum device_link)tier) {
-	case DEVICE_LINK_FAST:
-		return backend && backend->words ? backend->words->fast_link : "fast links";
-	case DEVICE_LINK_SWITCH:
-		return backend && backend->is_accelerator ? "one switch" : "one cache";
-	case DEVICE_LINK_NUMA:
-		return "one NUMA node";
-	case DEVICE_LINK_MACHINE:
-		break;
-	}
-	return "one machine";
+	memcpy(kept, set, (size_t)s->devices.count * sizeof(*kept));
+	return kept;
 }
 
-/* "gpu:0+gpu:1" */
-static void add_devices(const struct snapshot *s, const bool *set, struct text *t)
-{
-	int n = 0;
-
-	for (int i = 0; i < s->devices.count; i++)
-		if (set[i] && n++ < MOST_NAMES)
-			text_addf(t, "%s%s", n > 1 ? "+" : "", s->devices.items[i].name);
-	if (n > MOST_NAMES)
-		text_addf(t, "+%d more", n - MOST_NAMES);
-}
-
-static void add_time(double seconds, struct text *t)
-{
-	if (seconds < 60)
-		text_addf(t, "%.0f s", fmax(ceil(seconds), 1));
-	else if (seconds < 3600)
-		text_addf(t, "%.0f min", ceil(seconds / 60));
-	else
-		text_addf(t, "%.1f h", seconds / 3600);
-}
-
-/* "waits up to 4 min for gpu:0+gpu:1 (NVLink): gpu:0+gpu:2 would be 31 % slower" */
 void tiers_explain_wait(const struct snapshot *s, struct decision *d, int j,
 			const struct tier_offer *o, const struct tier_answer *a)
 {
 	struct sched_choice *choice = &d->choices[j];
-	struct text t = TEXT_INIT;
+	struct fact why = {
+		FACT_WAITS_FOR_LINKS, .devices = o->replicas, .n = a->tier,
+		.of = (int)d->candidates[j].job->declared.worst_tier, .set.of = &s->devices,
+	};
 
-	if (isinf(a->until_s)) {
-		text_addf(&t, "waits for %d devices joined by %s: --tier %s", o->replicas,
-			  tier_words(s, a->tier),
-			  worst_tier_names.names[d->candidates[j].job->declared.worst_tier]);
-	} else {
-		bool now[DEVICE_MAX] = { false };
+	if (isfinite(a->until_s)) {
+		bool *now = decision_calloc(d, (size_t)s->devices.count, sizeof(*now));
 
-		for (int i = 0; i < s->devices.count && i < DEVICE_MAX; i++)
+		for (int i = 0; i < s->devices.count; i++)
 			now[i] = d->owner[i] == j;
-		text_add(&t, "waits up to ");
-		add_time(a->until_s - o->since_s, &t);
-		text_add(&t, " for ");
-		add_devices(s, a->wanted, &t);
-		text_addf(&t, " (%s): ", tier_words(s, a->tier));
-		add_devices(s, now, &t);
-		text_addf(&t, " would be %.0f %% slower",
-			  100 * (1 - o->goodput[o->tier_now] / o->goodput[a->tier]));
+		why.kind = FACT_WAITS_FOR_SET;
+		why.set.in = keep_set(s, d, a->wanted);
+		why.set.other = now;
+		why.wait.seconds = a->until_s - o->since_s;
+		why.wait.percent = 100 * (1 - o->goodput[o->tier_now] / o->goodput[a->tier]);
 		choice->next_start_s = a->until_s;
 	}
-	snprintf(choice->reason, SCHED_REASON_SIZE, "%s", t.data);
-	text_release(&t);
+	choice->verdict = verdict_of(why);
 }
 
 void tiers_explain_move(const struct snapshot *s, struct decision *d, int j, const bool *set,
 			int tier, double gain)
 {
-	struct text t = TEXT_INIT;
-
-	text_add(&t, "moves to ");
-	add_devices(s, set, &t);
-	text_addf(&t, " (%s): %.0f %% faster there", tier_words(s, tier), 100 * (gain - 1));
-	snprintf(d->choices[j].reason, SCHED_REASON_SIZE, "%s", t.data);
-	text_release(&t);
+	d->choices[j].verdict = verdict_of((struct fact){
+		FACT_MOVES, .n = tier, .gain.percent = 100 * (gain - 1),
+		.set = { .of = &s->devices, .in = keep_set(s, d, set) },
+	});
 }
 
 /* --- what is written --- */

@@ -2,7 +2,6 @@
  * failure, have no room on their disk, or wait for the one GPU on which they can go on. */
 #include <math.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "pollux/mem.h"
 #include "stages.h"
@@ -41,12 +40,12 @@ double dependencies_end(const struct decision *d, int64_t job_id)
 	return fmax(end, any);
 }
 
-struct passed_over *pass_over(struct decision *d, const struct job *job, char *reason)
+struct passed_over *pass_over(struct decision *d, const struct job *job, struct fact why)
 {
 	struct passed_over *p = &d->passed_over[d->n_passed_over++];
 
-	*p = (struct passed_over){ .job = job, .next_start_s = (double)NAN };
-	p->reason = reason;
+	*p = (struct passed_over){ .job = job, .verdict = verdict_of(why),
+				   .next_start_s = (double)NAN };
 	return p;
 }
 
@@ -103,14 +102,9 @@ static bool is_over(const struct snapshot *s, const struct dependency *d)
 	       (d->rule != AFTER_OK && rung_pause(s, d->after_id) == RUNG_PAUSE_FOR_GOOD);
 }
 
-static const char *state_in_words(const struct snapshot *s, const struct dependency *d)
-{
-	return rung_pause(s, d->after_id) == RUNG_PAUSE_NONE ? job_state_name(d->after_state)
-							     : "paused at a rung";
-}
-
-/* Returns why the job still waits for others; NULL: it does not. */
-static char *why_after(const struct snapshot *s, const struct dependency *after, int n)
+/* True if the job still waits for others; sets *why. */
+static bool is_after(const struct snapshot *s, const struct dependency *after, int n,
+		     struct fact *why)
 {
 	bool any_is_over = false;
 	int n_any = 0;
@@ -120,60 +114,51 @@ static char *why_after(const struct snapshot *s, const struct dependency *after,
 		any_is_over |= after[i].rule == AFTER_ANY && is_over(s, &after[i]);
 	}
 	for (int i = 0; i < n; i++) {
-		bool is_any = after[i].rule == AFTER_ANY;
+		bool is_any = after[i].rule == AFTER_ANY, of_several = is_any && n_any > 1;
+		bool pauses = rung_pause(s, after[i].after_id) != RUNG_PAUSE_NONE;
 
 		if (is_over(s, &after[i]) || (is_any && any_is_over))
 			continue;
-		if (is_any && n_any > 1)
-			return xasprintf("after any of %d jobs, of which job %lld is %s", n_any,
-					 (long long)after[i].after_id,
-					 state_in_words(s, &after[i]));
-		return xasprintf("after job %lld, which is %s", (long long)after[i].after_id,
-				 state_in_words(s, &after[i]));
+		*why = (struct fact){
+			of_several ? (pauses ? FACT_AFTER_ANY_PAUSED : FACT_AFTER_ANY)
+				   : (pauses ? FACT_AFTER_PAUSED : FACT_AFTER),
+			.job = after[i].after_id, .n = (int)after[i].after_state, .of = n_any,
+		};
+		return true;
 	}
-	return NULL;
+	return false;
 }
 
 bool waits_for_another(const struct snapshot *s, const struct job *job, struct decision *d)
 {
 	int n;
 	const struct dependency *after = dependencies_of(d, job->id, &n);
-	struct passed_over *p;
-	char *reason;
+	struct fact why;
 
 	for (int i = 0; i < n; i++)
 		if (is_broken(&after[i])) {
-			long long id = (long long)after[i].after_id;
+			struct passed_over *p = pass_over(d, job, (struct fact){
+				after[i].rule == AFTER_OK ? FACT_WAS_TO_SUCCEED : FACT_WAS_TO_FAIL,
+				.job = after[i].after_id, .n = (int)after[i].after_state,
+			});
 
-			p = pass_over(d, job, after[i].rule == AFTER_OK
-				? xasprintf("job %lld, which was to succeed first, is %s", id,
-					    job_state_name(after[i].after_state))
-				: xasprintf("job %lld, which was to fail first, is done", id));
 			p->never = true;
 			p->cancelled_for = after[i].after_id;
 			return true;
 		}
-	reason = why_after(s, after, n);
-	if (reason)
-		pass_over(d, job, reason);
-	return reason != NULL;
+	if (!is_after(s, after, n, &why))
+		return false;
+	pass_over(d, job, why);
+	return true;
 }
 
-/* The date in the reason is in local time, so that the reason stays the same while the job
- * waits. */
 bool waits_to_begin(const struct snapshot *s, const struct job *job, struct decision *d)
 {
 	double begin_s = job->declared.begin_s;	/* NaN: at once */
-	char when[64] = "a later time";
-	struct tm tm;
-	time_t begin;
 
 	if (!(begin_s > s->now_wall_s))
 		return false;
-	begin = (time_t)begin_s;
-	if (localtime_r(&begin, &tm))
-		strftime(when, sizeof(when), "%Y-%m-%d %H:%M", &tm);
-	pass_over(d, job, xasprintf("begins at %s", when))->next_start_s = begin_s;
+	pass_over(d, job, (struct fact){ FACT_BEGINS, .seconds = begin_s })->next_start_s = begin_s;
 	return true;
 }
 
@@ -192,7 +177,7 @@ bool waits_for_retry(const struct snapshot *s, const struct job *job, struct dec
 	double wait_s = fmin(RETRY_WAIT_S * pow(2, doublings), RETRY_WAIT_MAX_S);
 	double again_s = setback->end_boot_s + wait_s;
 	int ran_out = 0, failures = job->progress.failures;
-	char *reason;
+	struct fact why = { FACT_PAUSES, .seconds = wait_s };
 
 	for (int i = 0; i < s->ran_out.count; i++)
 		ran_out += s->ran_out.items[i].job_id == job->id;
@@ -202,23 +187,22 @@ bool waits_for_retry(const struct snapshot *s, const struct job *job, struct dec
 	    (ran_out > 0 && ran_out >= setback->n) ||
 	    (setback->kind == SETBACK_LOST && setback->n == 1))
 		return false;
-	if (setback->kind == SETBACK_LOST)
-		reason = xasprintf("lost its supervisor %d times in a row; again after a pause of "
-				   "%g s", setback->n, wait_s);
-	else if (setback->kind != SETBACK_FAILED)
-		reason = xasprintf("could not be started; tried again after %g s: %s", wait_s,
-				   setback->diagnosis);
-	else if (failures == 0)
-		reason = xasprintf("tried again after a pause of %g s", wait_s);
-	else
-		reason = xasprintf("failed %d time%s; retry %d of %d after a pause of %g s",
-				   failures, failures == 1 ? "" : "s", failures,
-				   job->declared.retries, wait_s);
-	pass_over(d, job, reason)->next_start_s = s->now_wall_s + again_s - s->now_boot_s;
+	if (setback->kind == SETBACK_LOST) {
+		why.kind = FACT_LOST;
+		why.n = setback->n;
+	} else if (setback->kind != SETBACK_FAILED) {
+		why.kind = FACT_NOT_STARTED;
+		why.why = setback->diagnosis;
+	} else if (failures > 0) {
+		why.kind = FACT_FAILED;
+		why.n = failures;
+		why.of = job->declared.retries;
+	}
+	pass_over(d, job, why)->next_start_s = s->now_wall_s + again_s - s->now_boot_s;
 	return true;
 }
 
-/* The reason has no numbers where all jobs have the same reason: numbers change, and each change
+/* The verdict has no numbers where all jobs have the same: numbers change, and each change
  * would be written to the store for each job. 'pollux status' tells the numbers. */
 bool waits_for_disk(const struct snapshot *s, const struct job *job, struct decision *d)
 {
@@ -226,9 +210,8 @@ bool waits_for_disk(const struct snapshot *s, const struct job *job, struct deci
 
 	if (!s->disk_full && !full)
 		return false;
-	pass_over(d, job, s->disk_full
-		  ? xstrdup("no run starts while the disk is nearly full")
-		  : xasprintf("does not start, as it could not save: %s", full));
+	pass_over(d, job, (struct fact){ s->disk_full ? FACT_DISK_FULL : FACT_CANNOT_SAVE,
+					 .why = full });
 	return true;
 }
 
@@ -272,37 +255,38 @@ static int64_t job_on(const struct snapshot *s, const struct decision *d,
 	return 0;
 }
 
-/* Returns why the run cannot have the device now, for the caller to free; NULL: it can. */
-static char *why_not(const struct snapshot *s, const struct decision *d, int i)
+/* Tells if, and when, the run can have the device: FACT_GOES_ON: now. */
+static struct fact when_on(const struct snapshot *s, const struct decision *d, int i)
 {
 	const struct device *device = i >= 0 ? &s->devices.items[i] : NULL;
 	int64_t job_id = device ? job_on(s, d, device) : 0;
 
 	if (job_id)
-		return xasprintf("goes on there after job %lld", (long long)job_id);
+		return (struct fact){ FACT_GOES_ON_AFTER, .job = job_id };
 	if (device && device_user_worst(&s->users, i))
-		return xstrdup("goes on there once other programs have left it");
+		return (struct fact){ .kind = FACT_GOES_ON_ALONE };
 	if (device && !(s->holds && s->holds[i].job_id) &&
 	    (device->left_out ? device->keeps_runs : d->usable[i]))
-		return NULL;
-	return xasprintf("goes on there once %s can be used", device ? device->name : "each GPU");
+		return (struct fact){ .kind = FACT_GOES_ON };
+	return (struct fact){ device ? FACT_GOES_ON_USABLE : FACT_GOES_ON_ALL_USABLE,
+			      .name = device ? device->name : NULL };
 }
 
 bool waits_on_left_out(const struct snapshot *s, const struct job *job, const struct run *run,
 		       struct decision *d)
 {
 	const struct device *left_out;
+	struct fact when = { .kind = FACT_GOES_ON };
 	struct passed_over *p;
-	char *why = NULL;
 
 	if (!is_suspended(run) || !is_bound_to_left_out(s, run))
 		return false;
 	left_out = &s->devices.items[first_left_out(s, run)];
-	for (int i = 0; !why && i < run->configuration.replicas; i++)
-		why = why_not(s, d, snapshot_device(s, &run->devices[i]));
-	p = pass_over(d, job, xasprintf("%s: %s; %s", left_out->name, left_out->reason,
-					why ? why : "goes on there, and nowhere else"));
-	p->resumes = why ? NULL : run;
-	free(why);
+	for (int i = 0; when.kind == FACT_GOES_ON && i < run->configuration.replicas; i++)
+		when = when_on(s, d, snapshot_device(s, &run->devices[i]));
+	p = pass_over(d, job, (struct fact){ FACT_BOUND, .name = left_out->name,
+					     .why = left_out->reason });
+	verdict_add(&p->verdict, when);
+	p->resumes = when.kind == FACT_GOES_ON ? run : NULL;
 	return true;
 }

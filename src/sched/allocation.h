@@ -122,9 +122,9 @@ struct memory_use memory_use_of(const struct curves *curves, const int *at, cons
 /* True if a job that is relaunched on its devices in way 0 fits as well. Counts its memory then. */
 bool memory_lets_change(const struct curves *curves, struct memory_use *use, int index);
 /* True if the job waits because memory is in use, although devices are left, or the job would have
- * some if there were more memory. wanted: the allocation without limit. Then the reason says
+ * some if there were more memory. wanted: the allocation without limit. Then the verdict says
  * so. */
 bool memory_explains(const struct curves *curves, const struct memory_use *use, const int *wanted,
-		     int index, char *reason);
+		     int index, struct verdict *v);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "goodput_line.h"
 #include "pollux/mem.h"
-#include "reason.h"
+#include "facts.h"
 
 /* A waiting job in line. */
 struct waiting {
@@ -164,47 +164,39 @@ static void count_devices(struct line *line)
 	}
 }
 
-static void add_needs(const struct curve *c, char *reason)
-{
-	reason_add_text(reason, "needs ");
-	reason_add_devices(reason, c->least);
-}
-
-/* The reason of a job to which jobs that are not preemptible leave too few devices. Those that were
- * started behind the stuck job are told apart. */
-static void tell_keepers(const struct line *line, int index, char *reason)
+/* Jobs that are not preemptible leave the job too few devices. Those that were started behind the
+ * stuck job are told apart. */
+static void tell_keepers(const struct line *line, int index, struct verdict *v)
 {
 	const struct keepers *others = &line->others, *behind = &line->behind;
 	bool apart = others->jobs.n && index == line->d->claims->stuck;
 	struct job_names jobs = apart ? others->jobs : job_names_join(others->jobs, behind->jobs);
 	bool guaranteed = others->guaranteed || (!apart && behind->guaranteed);
 
-	add_needs(curve_at(line, index), reason);
-	reason_add(reason, " of %d; ", line->d->curves->n_devices);
-	reason_add_jobs(reason, &jobs);
-	reason_add(reason, ", not preemptible%s, keep%s %d", guaranteed ? " or guaranteed" : "",
-		   jobs.n > 1 ? "" : "s", others->devices + (apart ? 0 : behind->devices));
-	if (!apart || !behind->jobs.n)
-		return;
-	reason_add_text(reason, "; ");
-	reason_add_jobs(reason, &behind->jobs);
-	reason_add_text(reason, behind->jobs.n > 1 ? " run meanwhile" : " runs meanwhile");
+	verdict_add(v, (struct fact){ FACT_NEEDS_OF, .devices = curve_at(line, index)->least,
+				      .of = line->d->curves->n_devices });
+	verdict_add(v, (struct fact){
+		guaranteed ? FACT_KEPT_BY_GUARANTEED : FACT_KEPT_BY, .jobs = jobs,
+		.n = others->devices + (apart ? 0 : behind->devices),
+	});
+	if (apart && behind->jobs.n)
+		verdict_add(v, (struct fact){ FACT_RUN_MEANWHILE, .jobs = behind->jobs });
 }
 
 /* True if the job is outside the line: it never has a place here, jobs that are not preemptible
- * leave too few devices, or an earlier job waits for those jobs. Then the reason says so. */
-static bool is_outside(const struct line *line, int index, char *reason)
+ * leave too few devices, or an earlier job waits for those jobs. Then the verdict says so. */
+static bool is_outside(const struct line *line, int index, struct verdict *v)
 {
 	const struct claims *claims = line->d->claims;
 	const struct curve *c = curve_at(line, index);
 
 	if (!c->least)
-		reason_add_unfit(line->d->curves, c, reason);
+		*v = verdict_unfit(line->d->curves, c);
 	else if (!curve_least_within(line->d->curves, c, line->not_fixed))
-		tell_keepers(line, index, reason);
+		tell_keepers(line, index, v);
 	else if (claims->stuck >= 0 && claims->items[index].kind == CLAIM_EXACT)
-		reason_add(reason, "not preemptible, so not before job %lld",
-			   (long long)curve_at(line, claims->stuck)->job->id);
+		verdict_add(v, (struct fact){ FACT_NOT_BEFORE,
+					      .job = curve_at(line, claims->stuck)->job->id });
 	else
 		return false;
 	return true;
@@ -344,7 +336,7 @@ static int next_to_yield(const struct line *line)
 
 /* Tells for whom the job waits. before: index of the job just before this one in line; -1: none. */
 static void tell_before(const struct line *line, const struct waiting *item, int before,
-			char *reason)
+			struct verdict *v)
 {
 	const struct goodput_decision *d = line->d;
 	const struct curve *c = curve_at(line, item->index);
@@ -352,20 +344,20 @@ static void tell_before(const struct line *line, const struct waiting *item, int
 
 	if (first && first->weight > c->weight &&
 	    item->density / c->weight > density(line, before) / first->weight)
-		reason_add_text(reason, "jobs of more weight first");
+		verdict_say(v, FACT_MORE_WEIGHT_FIRST);
 	else if (first && !isnan(c->remaining_device_s) &&
 		 d->worths->first_rank[before] > d->worths->first_rank[item->index])
-		reason_add_text(reason, "shorter jobs first");
+		verdict_say(v, FACT_SHORTER_FIRST);
 	else if (first && d->at[before] && slice_end_s(line, before) > d->curves->in->now_s)
-		reason_add(reason, "job %lld has its slice", (long long)first->job->id);
+		verdict_add(v, (struct fact){ FACT_IN_SLICE, .job = first->job->id });
 	else
-		reason_add_text(reason, "others come first");
+		verdict_say(v, FACT_OTHERS_FIRST);
 }
 
 /* Tells the turn of a waiting job. Returns when it starts at the latest; NaN: that cannot be told.
  * previous: index of the job before it in line, which is not overdue; -1: none. */
 static double tell_turn(const struct line *line, const struct waiting *item, bool is_first,
-			int previous, char *reason)
+			int previous, struct verdict *v)
 {
 	const struct claims *claims = line->d->claims;
 	const struct curve *c = curve_at(line, item->index);
@@ -376,45 +368,40 @@ static double tell_turn(const struct line *line, const struct waiting *item, boo
 		: item->since_s + claims->limits_s[item->index] +
 		  (item->before + 1) * claims->turn_s;
 
-	reason_add_need(c, worth_length_device_s(line->d->curves, c), reason);
-	reason_add_text(reason, "; ");
+	verdict_add(v, fact_needs_for(c, worth_length_device_s(line->d->curves, c)));
 	if (is_first)
 		ends = ends_first(line, item, &start_s);
-	if (is_first && slices_do(line, item, &start_s, &jobs)) {
-		reason_add_text(reason, "waits for ");
-		reason_add_jobs(reason, &jobs);
-		reason_add_text(reason, jobs.n > 1 ? " to end their slices" : " to end its slice");
-	} else if (ends) {
-		reason_add(reason, "starts when job %lld ends, or sooner", (long long)ends->id);
-	} else {
-		tell_before(line, item, previous < 0 ? next_to_yield(line) : previous, reason);
-	}
+	if (is_first && slices_do(line, item, &start_s, &jobs))
+		verdict_add(v, (struct fact){ FACT_WAITS_FOR_SLICES, .jobs = jobs });
+	else if (ends)
+		verdict_add(v, (struct fact){ FACT_STARTS_AFTER, .job = ends->id });
+	else
+		tell_before(line, item, previous < 0 ? next_to_yield(line) : previous, v);
 	return start_s;
 }
 
 /* Tells the turn of an overdue job. Each job behind the one that gathers may gather for as long. */
 static double tell_overdue(const struct line *line, const struct waiting *item, int place,
-			   char *reason)
+			   struct verdict *v)
 {
 	const struct claims *claims = line->d->claims;
 	const struct curve *c = curve_at(line, item->index);
 
-	add_needs(c, reason);
-	if (c->job->guaranteed) {
-		reason_add_text(reason, "; guaranteed");
-	} else if (claims_first_rank(c) > 0) {
-		reason_add_text(reason, "; put first");
-	} else {
-		reason_add_text(reason, "; waited over ");
-		reason_add_duration(reason, claims->limits_s[item->index]);
-	}
-	if (item->index != claims->gathering)
-		reason_add_text(reason, ", as those before it");
-	else if (claims->awaited < 0)
-		reason_add_text(reason, ": gathers devices as slices end");
+	verdict_add(v, (struct fact){ FACT_NEEDS, .devices = c->least });
+	if (c->job->guaranteed)
+		verdict_say(v, FACT_GUARANTEED);
+	else if (claims_first_rank(c) > 0)
+		verdict_say(v, FACT_PUT_FIRST);
 	else
-		reason_add(reason, ": lets job %lld end first",
-			   (long long)curve_at(line, claims->awaited)->job->id);
+		verdict_add(v, (struct fact){ FACT_WAITED,
+					      .seconds = claims->limits_s[item->index] });
+	if (item->index != claims->gathering)
+		verdict_say(v, FACT_AS_THOSE_BEFORE);
+	else if (claims->awaited < 0)
+		verdict_say(v, FACT_GATHERS);
+	else
+		verdict_add(v, (struct fact){ FACT_LETS_END,
+					      .job = curve_at(line, claims->awaited)->job->id });
 	return claims->gathered_s + (place - 1) * claims->turn_s;
 }
 
@@ -432,7 +419,7 @@ void goodput_waits(const struct goodput_decision *d)
 	for (int i = 0; i < curves->in->n_jobs; i++) {
 		const struct curve *c = &curves->items[i];
 
-		if (d->at[i] || is_outside(&line, i, goodput_choice(d, i)->reason))
+		if (d->at[i] || is_outside(&line, i, &goodput_choice(d, i)->verdict))
 			continue;
 		line.items[line.n++] = (struct waiting){
 			.index = i, .overdue = d->claims->items[i].overdue,
@@ -449,10 +436,9 @@ void goodput_waits(const struct goodput_decision *d)
 		int previous = i > 0 && !item[-1].overdue ? item[-1].index : -1;
 		double start_s;
 
-		reason_add_ordinal(choice->reason, i + 1);
-		reason_add_text(choice->reason, " in line; ");
-		start_s = item->overdue ? tell_overdue(&line, item, i + 1, choice->reason)
-			: tell_turn(&line, item, i == 0, previous, choice->reason);
+		verdict_add(&choice->verdict, (struct fact){ FACT_IN_LINE, .n = i + 1 });
+		start_s = item->overdue ? tell_overdue(&line, item, i + 1, &choice->verdict)
+			: tell_turn(&line, item, i == 0, previous, &choice->verdict);
 		choice->next_start_s = isfinite(start_s) ? start_s : (double)NAN;
 	}
 	free(line.items);

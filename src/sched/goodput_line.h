@@ -27,7 +27,7 @@ static inline struct sched_choice *goodput_choice(const struct goodput_decision 
 	return &d->choices[d->curves->items[index].job - d->curves->in->jobs];
 }
 
-/* Adds the reason to the choice of each job without devices, and sets next_start_s. */
+/* Makes the verdict on each job without devices, and sets next_start_s. */
 void goodput_waits(const struct goodput_decision *d);
 
 #endif

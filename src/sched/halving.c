@@ -230,22 +230,3 @@ bool halving_decide(const struct halving *h, struct halving_run *runs, int n)
 	best->turn = 1;
 	return false;
 }
-
-/* --- words --- */
-
-static const char *ordinal_ending(int n)
-{
-	if (n % 100 / 10 == 1)
-		return "th";
-	return n % 10 == 1 ? "st" : n % 10 == 2 ? "nd" : n % 10 == 3 ? "rd" : "th";
-}
-
-void halving_describe(const struct halving *h, const struct halving_run *run, struct text *out)
-{
-	double value = run->values[run->rung - 1];
-
-	text_addf(out, "paused at rung %d of %d (%.0f samples): %s %s is %d%s of %d%s", run->rung,
-		  h->n_rungs, h->rungs[run->rung - 1], h->metric, value_format(value, 4).s,
-		  run->rank, ordinal_ending(run->rank), run->of,
-		  isfinite(value) ? "" : ": it has diverged, and goes no further");
-}

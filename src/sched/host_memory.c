@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "pollux/mem.h"
-#include "reason.h"
 
 /* --- what a job needs --- */
 
@@ -355,13 +354,6 @@ void memory_allocate(const struct curves *curves, const struct claims *claims, d
 		search_by_price(&s, at, way);
 }
 
-static void add_gib(char *reason, const char *before, double bytes)
-{
-	double gib = bytes / 0x1p30;
-
-	reason_add(reason, gib < 99.95 ? "%s%.3g" : "%s%.0f", before, gib);
-}
-
 struct memory_use memory_use_of(const struct curves *curves, const int *at, const int *way)
 {
 	struct memory_use use = { .at = at, .units = units_in_use(curves, at, way) };
@@ -392,7 +384,7 @@ bool memory_lets_change(const struct curves *curves, struct memory_use *use, int
 }
 
 bool memory_explains(const struct curves *curves, const struct memory_use *use, const int *wanted,
-		     int index, char *reason)
+		     int index, struct verdict *v)
 {
 	const struct curve *c = &curves->items[index];
 	int units = use->at[index] ? 0 : least_units(curves, index);
@@ -400,10 +392,9 @@ bool memory_explains(const struct curves *curves, const struct memory_use *use, 
 	if (!units || use->units + units <= MEMORY_UNITS ||
 	    (!wanted[index] && !curve_least_within(curves, c, use->left)))
 		return false;
-	reason[0] = '\0';
-	add_gib(reason, "waits for host memory: needs ", least_need(curves, index));
-	add_gib(reason, " of ", curves->in->memory_bytes);
-	add_gib(reason, " GiB, ", use->bytes);
-	reason_add_text(reason, " are in use");
+	*v = verdict_of((struct fact){
+		FACT_HOST_MEMORY, .bytes = { least_need(curves, index), curves->in->memory_bytes,
+					     use->bytes },
+	});
 	return true;
 }

@@ -16,7 +16,6 @@
 #include "pollux/mem.h"
 #include "pollux/policy.h"
 #include "pollux/text.h"
-#include "reason.h"
 
 #define ENTRY(name, use) &policy_##name,
 const struct policy *const policies[] = { POLICIES(ENTRY) };
@@ -162,10 +161,8 @@ static void fill_choice(struct filling *f, int j)
 	}
 	f->unplaced[j] = true;
 	choice->reconfigure = false;
-	choice->reason[0] = '\0';
-	reason_add(choice->reason, "needs ");
-	reason_add_devices(choice->reason, job->min_replicas);
-	reason_add(choice->reason, " of one kind; other jobs have all");
+	choice->verdict = verdict_of((struct fact){ FACT_NEEDS_ONE_KIND,
+						    .devices = job->min_replicas });
 }
 
 /* Fills jobs that go on unchanged first, then those that need most devices. */
@@ -190,9 +187,9 @@ static void fill_all(struct filling *f)
 				fill_choice(f, j);
 }
 
-/* The reasons of jobs with devices are about the kind that each has, and count no more devices than
- * there are of that kind. A job that is not known to work on so many of them keeps the offers by
- * which it was judged. one: what the policy decided on; jobs: its jobs. */
+/* The verdicts on jobs with devices are about the kind that each has, and count no more devices
+ * than there are of that kind. A job that is not known to work on so many of them keeps the offers
+ * by which it was judged. one: what the policy decided on; jobs: its jobs. */
 static void tell_on_kinds(const struct filling *f, const struct policy *policy,
 			  const struct sched_input *one, struct sched_job *jobs)
 {
@@ -235,7 +232,7 @@ static bool is_decided_wrong(const struct filling *f, int kind)
 	return false;
 }
 
-/* A job that goes on waiting keeps the reason that it has. */
+/* A job that goes on waiting keeps the verdict that it has. */
 static void take_choice(struct filling *f, int j, int kind, const struct sched_choice *made)
 {
 	struct sched_choice *choice = &f->choices[j];
@@ -368,7 +365,7 @@ static int least_of(const struct sched_input *in, int j, double floor)
 }
 
 int guarantee_check(const struct sched_input *in, const struct sched_choice *choices,
-		    const double *floor, char *why, size_t size)
+		    const double *floor, struct fact *why)
 {
 	int devices = 0;
 
@@ -392,13 +389,13 @@ int guarantee_check(const struct sched_input *in, const struct sched_choice *cho
 		if (!(floor[j] > 0) || !least_of(in, j, floor[j]))
 			continue;
 		if (c->replicas == 0 && job->replicas > 0) {
-			snprintf(why, size, "it would lose its %d devices", job->replicas);
+			*why = (struct fact){ FACT_GUARANTEE_LOST, .n = job->replicas };
 			return j;
 		}
 		if (c->replicas > 0 && job->preemptible &&
 		    !(goodput >= floor[j] * (1 - ROUNDING))) {
-			snprintf(why, size, "%.4g samples/s on %d devices, promised %.4g",
-				 goodput, c->replicas, floor[j]);
+			*why = (struct fact){ FACT_GUARANTEE_SLOW, .n = c->replicas,
+					      .goodput = { goodput, floor[j] } };
 			return j;
 		}
 	}

@@ -7,9 +7,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "facts.h"
 #include "pollux/mem.h"
 #include "pollux/policy.h"
-#include "reason.h"
 
 struct queue {
 	const struct sched_input *in;
@@ -49,7 +49,7 @@ static int least_of(const struct sched_job *job)
 
 static void start_or_wait(struct queue *q, const struct sched_job *job)
 {
-	char *reason = choice_of(q, job)->reason;
+	struct verdict *v = &choice_of(q, job)->verdict;
 	int wanted = job->replicas > 0 ? job->replicas : least_of(job);
 
 	if (job->replicas > 0 && wanted > q->left) {	/* devices went away: fewer, or none */
@@ -61,13 +61,14 @@ static void start_or_wait(struct queue *q, const struct sched_job *job)
 		return;
 	}
 	if (least_of(job) > sched_devices(q->in)) {
-		reason_add_impossible(reason, least_of(job), sched_devices(q->in));
+		*v = verdict_of((struct fact){ FACT_TOO_FEW, .devices = least_of(job),
+					       .of = sched_devices(q->in) });
 		return;
 	}
-	reason_add_ordinal(reason, ++q->waiting);
-	reason_add(reason, job->first ? " in line, put first; needs "
-				     : " in line, first in first out; needs ");
-	reason_add_devices(reason, least_of(job));
+	verdict_add(v, (struct fact){
+		job->first ? FACT_IN_LINE_PUT_FIRST : FACT_IN_LINE_BY_ARRIVAL, .n = ++q->waiting,
+	});
+	verdict_add(v, (struct fact){ FACT_NEEDS, .devices = least_of(job) });
 }
 
 static void decide_by_arrival(const struct sched_input *in, struct sched_choice *choices)
@@ -93,10 +94,13 @@ static void decide_by_arrival(const struct sched_input *in, struct sched_choice 
 			give_replicas(&q, job, room < q.left ? room : q.left);
 	}
 	for (int i = 0; i < in->n_jobs; i++) {
+		struct fact has = fact_has_asked(&in->jobs[i], choices[i].replicas);
+
 		if (!choices[i].replicas)
 			continue;
-		reason_add_share(choices[i].reason, &in->jobs[i], choices[i].replicas);
-		reason_add_text(choices[i].reason, " to its end: first in, first out");
+		has.kind = FACT_HAS;
+		verdict_add(&choices[i].verdict, has);
+		verdict_say(&choices[i].verdict, FACT_FIRST_IN_FIRST_OUT);
 	}
 	free(q.jobs);
 }

@@ -23,10 +23,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "facts.h"
 #include "goodput_line.h"
 #include "allocation.h"
 #include "pollux/mem.h"
-#include "reason.h"
 
 static double worth_to_job(const void *worths, const struct curve *c, int r)
 {
@@ -75,19 +75,18 @@ static void allocate_memory(const struct goodput_decision *d, const double *best
 	free(values);
 }
 
-static void reason_runs(const struct goodput_decision *d, int index, char *reason)
+static void tell_running(const struct goodput_decision *d, int index, struct verdict *v)
 {
 	const struct curve *c = &d->curves->items[index];
 
-	reason_begin_kept(reason, c->job);
-	reason_add_devices_at(d->curves, d->at[index], reason);
-	reason_end_kept(reason, c->job);
+	verdict_add(v, fact_has_at(d->curves, c, d->at[index]));
 	if (!c->job->preemptible)
 		return;
-	reason_add_gain(d->curves, c, d->at[index], reason);
+	verdict_add_gain(v, d->curves, c, d->at[index]);
 	if (d->reconfigure[index])
-		reason_add(reason, "; relaunched, as its best configuration adds %.0f %%",
-			   100 * (c->of[c->held] / c->now - 1));
+		verdict_add(v, (struct fact){
+			FACT_RELAUNCHED, .gain.percent = 100 * (c->of[c->held] / c->now - 1),
+		});
 }
 
 static void tell_choices(const struct goodput_decision *d)
@@ -108,12 +107,12 @@ static void tell_choices(const struct goodput_decision *d)
 					     : claims_overdue_s(d->curves, d->claims, c),
 		};
 		if (d->at[i])
-			reason_runs(d, i, choice->reason);
+			tell_running(d, i, &choice->verdict);
 	}
 	goodput_waits(d);
 	for (int i = 0; i < n_jobs; i++)
 		if (!d->at[i] && memory_explains(d->curves, &use, d->wanted, i,
-						 goodput_choice(d, i)->reason))
+						 &goodput_choice(d, i)->verdict))
 			goodput_choice(d, i)->next_start_s = (double)NAN;
 }
 

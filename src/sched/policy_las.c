@@ -31,9 +31,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "facts.h"
 #include "pollux/mem.h"
 #include "pollux/policy.h"
-#include "reason.h"
 
 enum las_rank { RANK_NOT_PREEMPTIBLE, RANK_IN_SLICE, RANK_BY_SERVICE };
 
@@ -276,28 +276,27 @@ struct line {
 	int length;
 };
 
-static void tell_running(const struct line *line, const struct las_job *e, char *reason)
+static void tell_running(const struct line *line, const struct las_job *e, struct verdict *v)
 {
 	const struct las_job *first = line->first;
 
-	reason_begin_kept(reason, e->job);
-	reason_add_share(reason, e->job, e->replicas);
-	reason_end_kept(reason, e->job);
+	verdict_add(v, fact_has_asked(e->job, e->replicas));
 	if (!e->job->preemptible)
 		return;
 	if (is_locked(e) || e->replicas != e->held)
-		reason_add(reason, " for a slice of %g s", line->las->in->slice_s);
+		verdict_add(v, (struct fact){ FACT_FOR_A_SLICE,
+					      .seconds = line->las->in->slice_s });
 	else if (first && (first->first || first->key < e->key))
-		reason_add(reason, " until job %lld, %s, can have %d", (long long)first->job->id,
-			   first->first ? "put first" : "served less", first->min);
+		verdict_add(v, (struct fact){
+			first->first ? FACT_UNTIL_PUT_FIRST : FACT_UNTIL_SERVED_LESS,
+			.job = first->job->id, .n = first->min,
+		});
 	else
-		reason_add_text(reason, line->las->n_waiting
-						? "; no waiting job has had less service"
-						: "; no other job waits");
+		verdict_say(v, line->las->n_waiting ? FACT_LEAST_SERVED : FACT_ALONE);
 }
 
 /* Tells what the first job in line waits for: the devices of its minimum that others still have. */
-static void tell_first(const struct line *line, const struct las_job *e, char *reason)
+static void tell_first(const struct line *line, const struct las_job *e, struct verdict *v)
 {
 	bool slices = false, service = false;
 	struct job_names jobs;
@@ -313,60 +312,50 @@ static void tell_first(const struct line *line, const struct las_job *e, char *r
 		slices |= !(unit->available_s > unit->free_s);
 	}
 	jobs = job_names_of(line->ids, n);
-	if (!jobs.n)
-		return;
-	reason_add_text(reason, "; waits for ");
-	reason_add_jobs(reason, &jobs);
-	if (slices)
-		reason_add_text(reason, jobs.n > 1 ? " to end their slices" : " to end its slice");
-	if (service)
-		reason_add(reason, "%s to have had as much", slices ? " or" : "");
+	if (jobs.n)
+		verdict_add(v, (struct fact){
+			slices && service ? FACT_WAITS_FOR_BOTH
+			: slices ? FACT_WAITS_FOR_SLICES : FACT_WAITS_FOR_SERVICE, .jobs = jobs,
+		});
 }
 
-static void tell_stuck(const struct line *line, const struct las_job *e, char *reason)
+static void tell_stuck(const struct line *line, const struct las_job *e, struct verdict *v)
 {
 	const struct las *las = line->las;
-	struct job_names jobs;
 	int n = 0;
 
 	for (int i = 0; i < las->n_units; i++)
 		if (isinf(las->units[i].free_s))
 			line->ids[n++] = las->units[i].owner->job->id;
-	reason_add_text(reason, "needs ");
-	reason_add_devices(reason, e->min);
-	reason_add(reason, " of %d; ", las->n_units);
-	if (las->n_units - n >= e->min && line->stuck) {
-		reason_add(reason, "not preemptible, so not before job %lld",
-			   (long long)line->stuck->job->id);
-		return;
-	}
-	jobs = job_names_of(line->ids, n);
-	reason_add_jobs(reason, &jobs);
-	reason_add(reason, ", not preemptible, keep%s %d", jobs.n > 1 ? "" : "s", n);
+	verdict_add(v, (struct fact){ FACT_NEEDS_OF, .devices = e->min, .of = las->n_units });
+	if (las->n_units - n >= e->min && line->stuck)
+		verdict_add(v, (struct fact){ FACT_NOT_BEFORE, .job = line->stuck->job->id });
+	else
+		verdict_add(v, (struct fact){ FACT_KEPT_BY, .n = n,
+					      .jobs = job_names_of(line->ids, n) });
 }
 
 /* Returns when the job starts; NaN: that cannot be told. Each job takes the devices that are free
  * soonest, so no job later in line starts sooner. */
-static double tell_waiting(struct line *line, struct las_job *e, char *reason)
+static double tell_waiting(struct line *line, struct las_job *e, struct verdict *v)
 {
 	double start_s = start_by_units(line->las, e);
 	double service_s = e->job->attained_service_device_s;
 
 	if (isinf(start_s) || (line->stuck && !e->job->preemptible)) {
-		tell_stuck(line, e, reason);
+		tell_stuck(line, e, v);
 		line->stuck = e;
 		return (double)NAN;
 	}
-	reason_add_ordinal(reason, ++line->length);
-	reason_add_text(reason, e->first ? " in line, put first" : " in line");
+	verdict_add(v, (struct fact){ e->first ? FACT_IN_LINE_PUT_FIRST : FACT_IN_LINE,
+				      .n = ++line->length });
 	if (line->last)
-		reason_add(reason, ", after job %lld", (long long)line->last->job->id);
-	reason_add_text(reason, "; needs ");
-	reason_add_devices(reason, e->min);
+		verdict_add(v, (struct fact){ FACT_BEHIND, .job = line->last->job->id });
+	verdict_add(v, (struct fact){ FACT_NEEDS, .devices = e->min });
 	if (!line->last)
-		tell_first(line, e, reason);
+		tell_first(line, e, v);
 	else if (service_s > 0)
-		reason_add(reason, "; has had %.2g device-hours", service_s / 3600);
+		verdict_add(v, (struct fact){ FACT_HAS_HAD, .seconds = service_s });
 	reserve(line->las, e, start_s);
 	if (!line->first)
 		line->first = e;
@@ -388,11 +377,13 @@ static void tell_choices(struct las *las, struct sched_choice *choices)
 			.replicas = e->replicas, .next_start_s = (double)NAN,
 		};
 		if (e->replicas)
-			tell_running(&line, e, choice->reason);
+			tell_running(&line, e, &choice->verdict);
 		else if (is_possible(las, e))
-			choice->next_start_s = tell_waiting(&line, e, choice->reason);
+			choice->next_start_s = tell_waiting(&line, e, &choice->verdict);
 		else
-			reason_add_impossible(choice->reason, e->min, las->n_units);
+			choice->verdict = verdict_of((struct fact){
+				FACT_TOO_FEW, .devices = e->min, .of = las->n_units,
+			});
 	}
 	free(line.ids);
 }

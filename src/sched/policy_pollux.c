@@ -25,8 +25,8 @@
 #include "allocation.h"
 #include "claims.h"
 #include "curve.h"
+#include "facts.h"
 #include "pollux/mem.h"
-#include "reason.h"
 
 #define SPEEDUP_FLOOR 1e-3
 
@@ -79,24 +79,23 @@ static double fitness_term(const void *policy, const struct curve *c, int r)
 static void explain_choice(const struct fairness *f, const struct curve *c,
 			   struct sched_choice *choice)
 {
+	struct verdict *v = &choice->verdict;
+	bool put_first = claims_first_rank(c) > 0;
+
+	*v = (struct verdict){ .n = 0 };
 	if (choice->replicas) {
-		reason_begin_kept(choice->reason, c->job);
-		reason_add_devices(choice->reason, choice->replicas);
-		reason_end_kept(choice->reason, c->job);
+		verdict_add(v, fact_has(c->job, choice->replicas));
 		if (!c->job->preemptible)
 			return;
-		reason_add_gain(f->curves, c, choice->replicas, choice->reason);
-		reason_add(choice->reason, "; fair share %d", f->share);
-	} else if (c->least && claims_first_rank(c) > 0) {
-		reason_add_text(choice->reason, "put first; needs ");
-		reason_add_devices(choice->reason, c->least);
-		reason_add_text(choice->reason, "; waits for jobs that are not preemptible");
+		verdict_add_gain(v, f->curves, c, choice->replicas);
+		verdict_add(v, (struct fact){ FACT_FAIR_SHARE, .n = f->share });
 	} else if (c->least) {
-		reason_add_text(choice->reason, "needs ");
-		reason_add_devices(choice->reason, c->least);
-		reason_add_text(choice->reason, "; adds more to the mean speedup elsewhere");
+		if (put_first)
+			verdict_say(v, FACT_PUT_FIRST);
+		verdict_add(v, (struct fact){ FACT_NEEDS, .devices = c->least });
+		verdict_say(v, put_first ? FACT_WAITS_FOR_FIXED : FACT_ADDS_TO_SPEEDUP);
 	} else {
-		reason_add_unfit(f->curves, c, choice->reason);
+		*v = verdict_unfit(f->curves, c);
 	}
 }
 
@@ -122,7 +121,7 @@ static void decide_by_fitness(const struct sched_input *in, struct sched_choice 
 	curves_release(&curves);
 }
 
-/* A number that has no goodput keeps the reason that it has. */
+/* A number that has no goodput keeps the verdict that it has. */
 static void tell_shares(const struct sched_input *in, struct sched_choice *choices)
 {
 	struct curves curves = curves_of(in);
@@ -134,7 +133,6 @@ static void tell_shares(const struct sched_input *in, struct sched_choice *choic
 
 		if (!choice->replicas || isnan(c->of[choice->replicas]))
 			continue;
-		choice->reason[0] = '\0';
 		explain_choice(&f, c, choice);
 	}
 	curves_release(&curves);

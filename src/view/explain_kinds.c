@@ -56,6 +56,12 @@ static enum configuration_tier tier_on(const struct explanation *e, const struct
 
 void explanation_print_kinds(const struct explanation *e, const struct output *out)
 {
+	static const char *const words[] = {
+		[BAR_NONE] = "not measured", [BAR_NOT_ASKED_FOR] = "not asked for",
+		[BAR_TOO_SMALL] = "too little memory",
+		[BAR_RUN_STAYS] = "its run stays on its kind",
+	};
+
 	if (e->outlook.n_kinds < 2)
 		return;
 	fprintf(out->file, "\nkinds (best sizes on %d device%s; a job's devices are of one kind)\n",
@@ -66,7 +72,7 @@ void explanation_print_kinds(const struct explanation *e, const struct output *o
 
 		fprintf(out->file, "  %s, %d usable: ", k->name, k->n_devices);
 		if (!(goodput > 0))
-			fputs(k->barred ? k->barred : "not measured", out->file);
+			fputs(words[k->barred], out->file);
 		else
 			fprintf(out->file, "%s/s%s", format_count(goodput).s,
 				k->expected ? " expected" : "");

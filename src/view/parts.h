@@ -7,6 +7,16 @@
 #include "pollux/status.h"
 #include "pollux/view.h"
 
+/* --- verdicts --- */
+
+/* verdict_words.c: the sentence or clause of one fact. */
+void verdict_add_fact(const struct fact *fact, struct text *t);
+/* verdict_pieces.c: what stands for a word in braces, which begins behind the brace. Returns what
+ * comes behind the other brace. */
+const char *verdict_add_piece(const char *word, const struct fact *fact, struct text *t);
+/* "needs 31 of 24 GiB" */
+void plan_add_lack(double needs_bytes, double of_bytes, struct text *t);
+
 /* --- of a job, in words --- */
 
 const char *shown_state_name(enum shown_state state);

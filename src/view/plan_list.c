@@ -19,7 +19,7 @@ static void add_other(const struct outlook_plan *p, double best, int replicas, s
 	double own = p->table ? p->table->goodput[replicas] : (double)NAN;
 	int workers = replicas / p->width;
 	int64_t too_large = memory_too_large(&tried->memory, workers);
-	struct text needs = TEXT_INIT;
+	struct memory_lack lack;
 
 	text_addf(t, "%s%s ", t->length ? "; " : "", p->name);
 	if (own > 0)
@@ -28,15 +28,14 @@ static void add_other(const struct outlook_plan *p, double best, int replicas, s
 		text_add(t, "does not read its checkpoints");
 	else if (replicas % p->width != 0)
 		text_addf(t, "has %d devices for a replica", p->width);
-	else if (job_model_lacks_memory(p->model, replicas, &needs))
-		text_add(t, needs.data);
+	else if (job_model_lacks_memory(p->model, replicas, &lack))
+		plan_add_lack(lack.needs_bytes, lack.of_bytes, t);
 	else if (too_large > 0)
 		text_addf(t, "has no memory for %lld samples on a device", (long long)too_large);
 	else if (failed_sizes_least(&tried->failed, workers) > 0)
 		text_add(t, "failed");
 	else
 		text_add(t, p->table ? "was not measured near that" : "was not measured");
-	text_release(&needs);
 }
 
 static void print_best(const struct explanation *e, int replicas, const struct output *out)

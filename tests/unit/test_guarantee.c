@@ -10,6 +10,7 @@
 #include "pollux/policy.h"
 #include "sched_cases.h"
 #include "tap.h"
+#include "words.h"
 
 #define SLICE_S 600.0
 #define NOW_S 10000.0
@@ -111,13 +112,13 @@ static void test_by_hand(void)
 	is_int(choices[0].replicas, 3,
 	       "a job keeps its guaranteed devices, however long others wait");
 	is_int(choices[2].replicas, 1, "jobs that do not fit do not keep back those that fit");
-	ok(strstr(choices[1].reason, "job 1, not preemptible or guaranteed, keeps 3"),
+	ok(strstr(said(&choices[1]), "job 1, not preemptible or guaranteed, keeps 3"),
 	   "a reason names the job whose guaranteed devices are kept");
 	decide(slow, 2);
 	ok(choices[0].replicas >= 3, "a job that became slower than promised grows at once");
 	decide(in_slice, 2);
 	is_int(choices[0].replicas, 4, "a job keeps its devices to the end of its slice");
-	ok(strstr(choices[1].reason, "needs 2 devices; guaranteed: gathers devices"),
+	ok(strstr(said(&choices[1]), "needs 2 devices; guaranteed: gathers devices"),
 	   "a job with a guarantee gathers devices until slices end");
 }
 
@@ -158,11 +159,11 @@ static void draw(struct world *w)
 static bool pass(struct world *w)
 {
 	struct sched_input in = { w->jobs, JOBS, w->now_s, SLICE_S, SCHED_ONE_KIND(DEVICES, 0) };
-	char why[100];
+	struct fact why;
 	bool kept;
 
 	policy_goodput.decide(&in, choices);
-	kept = guarantee_check(&in, choices, w->floor, why, sizeof(why)) < 0;
+	kept = guarantee_check(&in, choices, w->floor, &why) < 0;
 	for (int j = 0; j < JOBS; j++) {
 		struct sched_job *job = &w->jobs[j];
 		int replicas = choices[j].replicas;
@@ -212,24 +213,24 @@ static void test_checker(void)
 	struct sched_input in = { jobs, 3, NOW_S, SLICE_S, SCHED_ONE_KIND(DEVICES, 0) };
 	const double floor[] = { 200, 0, 200 };
 	struct sched_choice chosen[] = { { .replicas = 2 }, { .replicas = 2 }, { .replicas = 0 } };
-	char why[100];
+	struct fact why;
 
-	is_int(guarantee_check(&in, chosen, floor, why, sizeof(why)), -1,
+	is_int(guarantee_check(&in, chosen, floor, &why), -1,
 	       "a decision that keeps all guarantees is found to keep them");
 	chosen[0].replicas = 0;
-	is_int(guarantee_check(&in, chosen, floor, why, sizeof(why)), 0,
+	is_int(guarantee_check(&in, chosen, floor, &why), 0,
 	       "the checker finds a job that loses its devices");
-	is_str(why, "it would lose its 2 devices",
-	       "the checker says that the job would lose its 2 devices");
+	ok(why.kind == FACT_GUARANTEE_LOST && why.n == 2,
+	   "the checker says that the job would lose its 2 devices");
 	chosen[0].replicas = 1;
-	is_int(guarantee_check(&in, chosen, floor, why, sizeof(why)), 0,
+	is_int(guarantee_check(&in, chosen, floor, &why), 0,
 	       "the checker finds a running job that is too slow");
 	chosen[0].replicas = 2;
 	chosen[2].replicas = 1;
-	is_int(guarantee_check(&in, chosen, floor, why, sizeof(why)), 2,
+	is_int(guarantee_check(&in, chosen, floor, &why), 2,
 	       "the checker finds a starting job that is too slow");
 	in.kinds[0].n_devices = 1;
-	is_int(guarantee_check(&in, chosen, floor, why, sizeof(why)), -1,
+	is_int(guarantee_check(&in, chosen, floor, &why), -1,
 	       "devices that went away break no guarantee");
 }
 

@@ -7,6 +7,7 @@
 
 #include "pollux/halving.h"
 #include "tap.h"
+#include "words.h"
 
 /* --- the option --- */
 
@@ -182,29 +183,26 @@ static void test_words(void)
 		struct halving_run run = {
 			.rung = 2, .values = { 0.5, 0.42 }, .rank = ranks[i].rank, .of = 200,
 		};
-		struct text text = TEXT_INIT, want = TEXT_INIT;
+		struct verdict v = verdict_of((struct fact){ FACT_PAUSED, .rung = { &h, &run } });
+		struct text want = TEXT_INIT;
 
-		halving_describe(&h, &run, &text);
 		text_addf(&want, "paused at rung 2 of 4 (4096 samples): val_loss 0.42 is %s of 200",
 			  ranks[i].want);
-		is_str(text.data, want.data, "the description tells the rank of a run");
-		text_release(&text);
+		is_str(words(&v), want.data, "the words tell the rank of a run");
 		text_release(&want);
 	}
 }
 
 static void test_diverged_words(void)
 {
-	struct halving_run run = { .rung = 1, .values = { -NAN }, .rank = 4, .of = 4 };
-	struct text text = TEXT_INIT;
+	struct halving_run run = { .rung = 1, .values = { -(double)NAN }, .rank = 4, .of = 4 };
 	struct halving h;
+	struct verdict v = verdict_of((struct fact){ FACT_PAUSED, .rung = { &h, &run } });
 	struct err err;
 
 	halving_parse("val_loss:min,rungs=200/600", NAN, &h, &err);
-	halving_describe(&h, &run, &text);
-	is_str(text.data, "paused at rung 1 of 2 (200 samples): val_loss nan is 4th of 4: it has "
-	       "diverged, and goes no further", "the description says that a run has diverged");
-	text_release(&text);
+	is_str(words(&v), "paused at rung 1 of 2 (200 samples): val_loss nan is 4th of 4: it has "
+	       "diverged, and goes no further", "the words say that a run has diverged");
 }
 
 /* --- a whole sweep --- */

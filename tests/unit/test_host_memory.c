@@ -11,6 +11,7 @@
 #include "sched/allocation.h"
 #include "sched_cases.h"
 #include "tap.h"
+#include "words.h"
 
 #define GIB 0x1p30
 #define NOW_S 10000.0
@@ -70,13 +71,13 @@ static void test_by_hand(void)
 	decide(two, 3, 31);
 	ok(choices[0].replicas > 0 && !choices[1].replicas && choices[2].replicas > 0,
 	   "a job without enough memory waits, a smaller one does not");
-	is_str(choices[1].reason,
+	is_str(said(&choices[1]),
 	       "waits for host memory: needs 20 of 31 GiB, 15 are in use",
 	       "the reason tells the memory that is needed and in use");
 	two[0].max_replicas = 2;
 	two[2].max_replicas = 1;
 	decide(two, 3, 31);
-	ok(strstr(choices[1].reason, "waits for host memory"),
+	ok(strstr(said(&choices[1]), "waits for host memory"),
 	   "a job waits for memory beside a free device, too");
 	decide(two, 3, 0);
 	ok(choices[1].replicas > 0, "no job waits for memory that is not known");
@@ -165,7 +166,7 @@ static void test_overdue_lean(void)
 	decide(old, 3, 31);
 	ok(!choices[0].replicas && choices[1].replicas && !choices[2].replicas,
 	   "an overdue job waits for the least memory that it can run with");
-	is_str(choices[0].reason,
+	is_str(said(&choices[0]),
 	       "waits for host memory: needs 18 of 31 GiB, 14 are in use",
 	       "the reason tells the memory of the leaner way");
 }

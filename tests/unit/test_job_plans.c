@@ -10,6 +10,7 @@
 #include "drawn_snapshot.h"
 #include "pass/stages.h"
 #include "tap.h"
+#include "words.h"
 
 #define GIB 1073741824.0
 #define DP_A (64 / 0.074)
@@ -206,7 +207,7 @@ static void test_host_memory(void)
 	for (int j = 0; j < 4; j++) {
 		n_dp += !strcmp(d->sizes[j].configuration.plan, "dp");
 		n_gc += !strcmp(d->sizes[j].configuration.plan, "gc");
-		n_short += strstr(d->choices[j].reason, "dp would be 14 % faster, but the host's "
+		n_short += strstr(said(&d->choices[j]), "dp would be 14 % faster, but the host's "
 				  "memory is short") != NULL;
 	}
 	/* 30 + 30 + 10 + 10 of 90 GiB */

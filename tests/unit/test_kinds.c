@@ -9,6 +9,7 @@
 #include "sched/allocation.h"
 #include "sched_cases.h"
 #include "tap.h"
+#include "words.h"
 
 #define JOBS 4
 #define WIDE_JOBS 24
@@ -255,7 +256,7 @@ static bool holds(const struct policy *policy, struct any *a, bool blind)
 		if (!c->replicas)
 			continue;
 		left[c->kind] -= c->replicas;
-		right = right && c->reason[0] &&
+		right = right && said(c)[0] &&
 			(stays || (c->replicas >= job->min_replicas &&
 				   c->replicas <= job->max_replicas &&
 				   !job->offers[c->kind].barred));
@@ -312,7 +313,7 @@ static void test_gain(const struct policy *policy)
 	   "the job that gains 10x gets the fast device");
 	ok(choices[0].kind == 0 && choices[0].replicas >= 1,
 	   "the job that gains 2x gets a slow device");
-	ok(strstr(choices[1].reason, "fast"), "the reason names the kind");
+	ok(strstr(said(&choices[1]), "fast"), "the reason names the kind");
 	jobs[1].offers[1].barred = true;
 	policy_decide(policy, &in, false, choices);
 	ok(choices[1].kind == 0 && choices[0].kind == 1,
@@ -358,7 +359,7 @@ static void placed(const struct policy *policy, struct sched_job *jobs, int n_jo
 		if (choices[j].replicas == 2)
 			got[n++] = '2';
 		got[n] = '\0';
-		if (!choices[j].reason[0])
+		if (!said(&choices[j])[0])
 			strcpy(got, "no reason");
 	}
 	snprintf(name, sizeof(name), "%s: %s", policy->name, what);

@@ -133,7 +133,7 @@ static void test_sizes_that_fit(void)
 {
 	struct snapshot s = two_kinds();
 	struct decision *d = pass_decide(&s);
-	struct actions *p = actions_of(&s, d);
+	struct actions *p = actions_of(&s, d, verdict_words);
 	const struct action *a = p->count > 0 ? &p->items[0] : NULL;
 	struct text event = TEXT_INIT;
 
@@ -191,7 +191,7 @@ static struct snapshot runs_badly(void)
 static int first_action(const struct snapshot *s)
 {
 	struct decision *d = pass_decide(s);
-	struct actions *p = actions_of(s, d);
+	struct actions *p = actions_of(s, d, verdict_words);
 	int kind = p->count > 0 ? (int)p->items[0].kind : -1;
 
 	actions_free(p);
@@ -289,14 +289,14 @@ static void test_change(void)
 	struct actions *p;
 
 	d = pass_decide(&s);
-	p = actions_of(&s, d);
+	p = actions_of(&s, d, verdict_words);
 	ok(p->count == 0 || p->items[0].kind == ACTION_REASON,
 	   "no change is made before the present sizes are measured");
 	actions_free(p);
 	decision_free(d);
 	s.windows[0] = POOL_WINDOWS;
 	d = pass_decide(&s);
-	p = actions_of(&s, d);
+	p = actions_of(&s, d, verdict_words);
 	is_int(p->count > 0 ? (int)p->items[0].kind : -1, ACTION_CHANGE,
 	       "a run is changed in place after its sizes are measured");
 	is_int(p->items[0].sizes.configuration.local_batch_size, 64,
@@ -341,7 +341,7 @@ static void check_turns(struct snapshot *s, const char *want, const char *name)
 		[ACTION_RESUME] = "resume", [ACTION_ADOPT] = NULL,
 	};
 	struct decision *d = pass_decide(s);
-	struct actions *p = actions_of(s, d);
+	struct actions *p = actions_of(s, d, verdict_words);
 	struct text got = TEXT_INIT;
 
 	for (int i = 0; i < p->count; i++)

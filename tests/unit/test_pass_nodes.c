@@ -32,7 +32,7 @@ static char *told(const struct snapshot *s, const struct decision *d, int64_t id
 
 	for (int i = 0; i < d->n_passed_over; i++)
 		if (d->passed_over[i].job->id == id)
-			text_add(&t, d->passed_over[i].reason);
+			text_add(&t, words(&d->passed_over[i].verdict));
 	for (int j = 0; j < d->n; j++) {
 		if (d->candidates[j].job->id != id)
 			continue;
@@ -40,7 +40,7 @@ static char *told(const struct snapshot *s, const struct decision *d, int64_t id
 			if (d->owner[i] == j)
 				text_addf(&t, "%s ", s->devices.items[i].node);
 		if (!d->choices[j].replicas)
-			text_add(&t, d->choices[j].reason);
+			text_add(&t, said(&d->choices[j]));
 		else
 			text_addf(&t, "on %d", d->sizes[j].configuration.nodes);
 	}
@@ -211,7 +211,7 @@ static void test_makes_room(void)
 	is_told(&s, d, 3, "n1 n1 n1 n1 on 1", "a node is cleared for the large job");
 	is_told(&s, d, 1, "n2 on 1", "the job on the cleared node moves");
 	is_told(&s, d, 2, "n2 on 1", "the job on the other node stays");
-	p = actions_of(&s, d);
+	p = actions_of(&s, d, verdict_words);
 	text = describe(p);
 	ok(strstr(text, "stop job 1 (1 device): makes room on its node; 1 device to its end") !=
 	   NULL, "the plan tells that the job makes room on its node");
@@ -239,7 +239,7 @@ static void test_lowered(void)
 	is_told(&s, d, 3, "n1 n1 on 1", "a job gets two of the four devices that it was to have");
 	for (int j = 0; j < d->n; j++)
 		if (d->candidates[j].job->id == 3)
-			is_str(d->choices[j].reason, "2 devices: other jobs leave no room for "
+			is_str(said(&d->choices[j]), "2 devices: other jobs leave no room for "
 			       "4 devices on one node",
 			       "the reason tells why a job gets fewer devices");
 	decision_free(d);
@@ -256,7 +256,7 @@ static void test_cores(void)
 	add_nodes(&s, 2, 4);
 	ask(&s, 1, 2, 2)->declared.plans = xstrdup("dp:cores=4=--dp");
 	d = pass_decide(&s);
-	p = actions_of(&s, d);
+	p = actions_of(&s, d, verdict_words);
 	for (int i = 0; i < p->count; i++)
 		if (p->items[i].kind == ACTION_START)
 			is_str(p->items[i].new_run->cores, "",
@@ -382,7 +382,7 @@ static void test_on_more_nodes(bool takes_configs)
 	s.windows[1] = 1000;
 	add_workload(&s, "A100", on_nodes(8, 2, 0.1), true);
 	d = pass_decide(&s);
-	p = actions_of(&s, d);
+	p = actions_of(&s, d, verdict_words);
 	text = describe(p);
 	ok(!strstr(text, "[job 2") && !strstr(text, "stop job 2") && !strstr(text, "change"),
 	   takes_configs ? "a program on more nodes than the fewest keeps its configuration"

@@ -7,6 +7,7 @@
 #include "pass/actions.h"
 #include "pollux/execution_plan.h"
 #include "tap.h"
+#include "words.h"
 
 static bool same_number(double a, double b)
 {
@@ -24,7 +25,7 @@ static bool same_decision(const struct decision *a, const struct decision *b)
 
 		same = x->replicas == y->replicas && x->reconfigure == y->reconfigure &&
 		       same_number(x->next_start_s, y->next_start_s) &&
-		       !strcmp(x->reason, y->reason) &&
+		       !strcmp(said(x), said(y)) &&
 		       same_number(a->sizes[j].goodput, b->sizes[j].goodput) &&
 		       same_number(a->sizes[j].goodput_now, b->sizes[j].goodput_now) &&
 		       configuration_equal(&a->sizes[j].configuration, &b->sizes[j].configuration);
@@ -128,7 +129,7 @@ static void test_waits(void)
 	is_int(d->choices[2].replicas, 0, "a job waits for the pair");
 	ok(d->tiers->holds[2].waits && d->tiers->kept[1] && !d->tiers->kept[3],
 	   "half of the pair is kept for the job that waits");
-	is_int(strncmp(d->choices[2].reason, "waits up to ", 12), 0,
+	is_int(strncmp(said(&d->choices[2]), "waits up to ", 12), 0,
 	       "the reason tells that the job waits up to a time");
 	decision_free(d);
 	add_job(&s, 1, 1, 1e8);
@@ -261,7 +262,7 @@ static void test_plan_waits(void)
 	d = pass_decide(&s);
 	ok(d->choices[2].replicas == 0 && d->tiers->holds[2].waits,
 	   "a job with a plan waits for the pair");
-	is_int(strncmp(d->choices[2].reason, "waits up to ", 12), 0,
+	is_int(strncmp(said(&d->choices[2]), "waits up to ", 12), 0,
 	       "the reason tells that a job with a plan waits up to a time");
 	decision_free(d);
 	snapshot_free(&s);
@@ -287,7 +288,7 @@ static void test_plan_moves(void)
 	d = pass_decide(&s);
 	ok(d->choices[0].replicas == 2 && d->owner[0] == d->owner[1] && d->owner[2] == d->owner[3],
 	   "a job with a plan moves to a pair that is free");
-	is_int(strncmp(d->choices[0].reason, "plan dp; moves to ", 18), 0,
+	is_int(strncmp(said(&d->choices[0]), "plan dp; moves to ", 18), 0,
 	       "the reason tells that a job with a plan moves");
 	is_int((int)d->sizes[0].configuration.tier, TIER_FAST,
 	       "a run that moves to a pair will know its tier");
@@ -306,7 +307,7 @@ static void test_plan_by_tier(void)
 	ok(d->owner[1] == 2 && d->owner[3] == 2, "a job with plans starts across pairs");
 	is_str(d->sizes[2].configuration.plan, "zero",
 	       "a job with plans starts in the plan that is best there");
-	ok(strstr(d->choices[2].reason, "plan zero (dp would be ") != NULL,
+	ok(strstr(said(&d->choices[2]), "plan zero (dp would be ") != NULL,
 	   "the reason tells the plan that would be best on a pair");
 	decision_free(d);
 	snapshot_free(&s);
@@ -389,7 +390,7 @@ static const char *letter_of(enum action_kind kind)
 static char *letters_of(const struct snapshot *s)
 {
 	struct decision *d = pass_decide(s);
-	struct actions *p = actions_of(s, d);
+	struct actions *p = actions_of(s, d, verdict_words);
 	struct text t = TEXT_INIT;
 
 	for (int i = 0; i < p->count; i++)

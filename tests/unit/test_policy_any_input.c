@@ -9,6 +9,7 @@
 #include "pollux/policy.h"
 #include "sched_cases.h"
 #include "tap.h"
+#include "words.h"
 
 #define ANY_JOBS 8
 #define CASES 20000
@@ -88,7 +89,7 @@ static bool is_choice(const struct sched_job *job, const struct sched_choice *c)
 	return (!c->replicas || c->replicas == job->replicas || in_range) &&
 	       (!c->reconfigure || c->replicas == job->replicas) &&
 	       !isinf(c->next_start_s) && (!c->replicas || isnan(c->next_start_s)) &&
-	       *c->reason && memchr(c->reason, '\0', SCHED_REASON_SIZE);
+	       *said(c) && strlen(said(c)) < VERDICT_SIZE;
 }
 
 /* Who is not preemptible keeps what it holds, within what it asked for, where all that is held

@@ -7,6 +7,7 @@
 #include "pollux/policy.h"
 #include "sched_cases.h"
 #include "tap.h"
+#include "words.h"
 
 #define CASES 10000
 #define MANY 8
@@ -52,7 +53,7 @@ static void has(const struct hand *h, const int want[MANY], const char *what)
 	if (!ok(right, what))
 		for (int i = 0; i < h->in.n_jobs; i++)
 			printf("# job %d: got %d, want %d: %s\n", i + 1, h->choices[i].replicas,
-			       want[i], h->choices[i].reason);
+			       want[i], said(&h->choices[i]));
 }
 
 /* --- tiresias --- */
@@ -64,7 +65,7 @@ static void tiresias(void)
 	decide(&h, &policy_tiresias, 3, 4);
 	has(&h, (int[MANY]){ 2, 0, 1 },
 	    "tiresias gives jobs what they ask for, past what does not fit");
-	is_str(h.choices[1].reason,
+	is_str(said(&h.choices[1]),
 	       "1st in line; needs 3 devices; in the first queue, up to 16 device-hours",
 	       "tiresias tells a waiting job why");
 	h.jobs[0].attained_service_device_s = TIRESIAS_QUEUE_DEVICE_S;
@@ -143,7 +144,7 @@ static void srtf(void)
 	}
 	decide(&h, &policy_srtf, 3, 3);
 	has(&h, (int[MANY]){ 0, 1, 2 }, "srtf gives devices to the shortest jobs first");
-	is_str(h.choices[0].reason, "1st in line; needs 1 device for 1m40s; shorter jobs first",
+	is_str(said(&h.choices[0]), "1st in line; needs 1 device for 1m40s; shorter jobs first",
 	       "srtf tells a waiting job why");
 	decide(&h, &policy_srtf, 2, 4);
 	has(&h, (int[MANY]){ 1, 3 }, "srtf gives the shortest job that starts what is left over");

@@ -6,6 +6,7 @@
 
 #include "pollux/policy.h"
 #include "tap.h"
+#include "words.h"
 
 struct wanted {
 	int replicas;
@@ -36,7 +37,7 @@ static void check(const char *name, int n_devices, const struct sched_job *jobs,
 		ok(isnan(choices[i].next_start_s), what);
 		snprintf(what, sizeof(what), "%s: job %d has its reason", name, (int)jobs[i].id);
 		if (wanted[i].reason)
-			is_str(choices[i].reason, wanted[i].reason, what);
+			is_str(said(&choices[i]), wanted[i].reason, what);
 	}
 }
 

@@ -8,6 +8,7 @@
 
 #include "pollux/policy.h"
 #include "tap.h"
+#include "words.h"
 
 #define SLICE_S 600.0
 #define NOW_S 10000.0
@@ -67,7 +68,7 @@ static const char *check(const struct policy *policy, const char *name, int n_de
 			 policy->name, name, (int)jobs[i].id);
 		is_int(choices[i].replicas, wanted[i], what);
 	}
-	return choices[0].reason;
+	return said(&choices[0]);
 }
 
 #define CHECK(policy, name, n_devices, jobs, ...) \

@@ -9,6 +9,7 @@
 #include "pollux/policy.h"
 #include "sched_cases.h"
 #include "tap.h"
+#include "words.h"
 
 #define CASES 10000
 #define SLICE_S 600.0
@@ -605,7 +606,7 @@ static void check(const char *name, int n_devices, const struct sched_job *jobs,
 			ok(isnan(choices[i].next_start_s), what);
 		snprintf(what, sizeof(what), "%s: job %d has its reason", name, (int)jobs[i].id);
 		if (wanted[i].reason)
-			is_str(choices[i].reason, wanted[i].reason, what);
+			is_str(said(&choices[i]), wanted[i].reason, what);
 	}
 }
 
@@ -738,7 +739,7 @@ static void test_slices(void)
 	jobs[0].launched_s = NOW_S - 600;
 	CHECK("a longer job gives way after its slice", 1, jobs, swapped);
 	CHECK("a job that is not preemptible runs to its end", 1, fixed_job, to_end);
-	unsaved[0].why_kept = "it has saved nothing";
+	unsaved[0].why_kept = KEPT_UNSAVED;
 	CHECK("the reason tells what keeps a job on its devices", 1, unsaved, why);
 	CHECK("a job of unknown length that had no slice comes first", 2, unknown, newer);
 	unknown[1].attained_service_device_s = 1200;
@@ -1119,7 +1120,7 @@ static void test_reconfigure(void)
 	jobs[0].goodput_now = 18.09;
 	policy_goodput.decide(&in, &choice);
 	ok(choice.replicas == 2 && choice.reconfigure, "a run is relaunched where that pays");
-	is_str(choice.reason, "2 devices; relaunched, as its best configuration adds 11 %",
+	is_str(said(&choice), "2 devices; relaunched, as its best configuration adds 11 %",
 	       "the reason tells what a relaunch adds");
 	jobs[0].goodput_now = 18.10;
 	policy_goodput.decide(&in, &choice);
@@ -1175,10 +1176,10 @@ static void test_odd(void)
 	ok(choices[0].replicas == 4, "a slice that is NaN stops no job that keeps its devices");
 	in = (struct sched_input){ nodes, 2, NOW_S, SLICE_S, SCHED_ONE_KIND(8, 4) };
 	policy_goodput.decide(&in, choices);
-	is_str(choices[0].reason,
+	is_str(said(&choices[0]),
 	       "asks for 3 devices; on nodes of 4: powers of two that divide it, or whole "
 	       "nodes", "a job of 3 devices on nodes of 4 is told what it may have");
-	is_str(choices[1].reason, "2 devices: 2.0x of one",
+	is_str(said(&choices[1]), "2 devices: 2.0x of one",
 	       "a job of at most 3 devices on nodes of 4 gets 2");
 	/* A restart that takes longer than a slice still lets idle devices be used. */
 	in = (struct sched_input){ nodes, 2, NOW_S, 10, SCHED_ONE_KIND(3, 0) };

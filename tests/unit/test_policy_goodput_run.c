@@ -9,6 +9,7 @@
 #include "pollux/policy.h"
 #include "sched_cases.h"
 #include "tap.h"
+#include "words.h"
 
 #define SLICE_S 600.0
 #define RUN_JOBS 24
@@ -171,8 +172,8 @@ static void check_choice(struct run *s, const struct sched_input *in, int i,
 		!c->replicas || c->replicas == job->replicas ||
 			case_startable(in, job, c->replicas),
 		"only what it may be given");
-	require(s, memchr(c->reason, '\0', SCHED_REASON_SIZE) && *c->reason, "a reason");
-	require(s, strlen(c->reason) <= 110, "a short reason");
+	require(s, strlen(said(c)) < VERDICT_SIZE && *said(c), "a reason");
+	require(s, strlen(said(c)) <= 110, "a short reason");
 	require(s, isnan(c->next_start_s) || (!c->replicas && c->next_start_s >= s->now_s),
 		"the next start is not in the past");
 	require(s, !c->reconfigure, "nothing to reconfigure");
@@ -180,7 +181,7 @@ static void check_choice(struct run *s, const struct sched_input *in, int i,
 
 static bool same_choice(const struct sched_choice *a, const struct sched_choice *b)
 {
-	return a->replicas == b->replicas && !strcmp(a->reason, b->reason) &&
+	return a->replicas == b->replicas && !strcmp(said(a), said(b)) &&
 	       (a->next_start_s == b->next_start_s ||
 		(isnan(a->next_start_s) && isnan(b->next_start_s)));
 }
@@ -254,14 +255,14 @@ static void follow_waiting(struct run *s, struct run_job *j, const struct sched_
 		*(c->replicas ? &s->slices_kept : &s->slices_broken) += 1;
 		j->slice_end_s = (double)NAN;
 	}
-	if (!c->replicas && strstr(c->reason, "to end "))
+	if (!c->replicas && strstr(said(c), "to end "))
 		j->slice_end_s = c->next_start_s;
-	if (!c->replicas && !strstr(c->reason, " job ") && !strstr(c->reason, " jobs ") &&
-	    !strstr(c->reason, "waited over"))
+	if (!c->replicas && !strstr(said(c), " job ") && !strstr(said(c), " jobs ") &&
+	    !strstr(said(c), "waited over"))
 		j->told_by_s = c->next_start_s;
 	if (!c->replicas) {
 		j->told_limit_s = limit;
-		j->gathered_s = strstr(c->reason, "gathers") || strstr(c->reason, "lets")
+		j->gathered_s = strstr(said(c), "gathers") || strstr(said(c), "lets")
 					? c->next_start_s
 					: (double)NAN;
 		return;

@@ -7,6 +7,7 @@
 
 #include "pollux/policy.h"
 #include "tap.h"
+#include "words.h"
 
 #define SLICE_S 600.0
 #define NOW_S 10000.0
@@ -69,7 +70,7 @@ static void check(const char *name, int n_devices, const struct sched_job *jobs,
 			near(choices[i].next_start_s, NOW_S + want_s, 1e-9, what);
 		snprintf(what, sizeof(what), "%s: job %d has its reason", name, (int)jobs[i].id);
 		if (wanted[i].reason)
-			is_str(choices[i].reason, wanted[i].reason, what);
+			is_str(said(&choices[i]), wanted[i].reason, what);
 	}
 }
 
@@ -256,7 +257,7 @@ static void test_not_preemptible(void)
 	CHECK("other jobs run beside one that is not preemptible", 2, jobs, wanted);
 	CHECK("a job that is not preemptible takes its least beside others", 4, greedy, modest);
 	CHECK("a job that is not preemptible starts as any other", 1, first, starts);
-	unsaved[0].why_kept = unsaved[1].why_kept = "it has saved nothing";
+	unsaved[0].why_kept = unsaved[1].why_kept = KEPT_UNSAVED;
 	CHECK("the reason tells what keeps a job on its devices", 3, unsaved, why);
 }
 
@@ -514,15 +515,15 @@ static void check_choice(struct sim *s, const struct sched_job *job, const struc
 	require(s, !locked || c->replicas == job->replicas, "protected jobs are not touched");
 	require(s, !c->replicas || (c->replicas >= job->min_replicas &&
 				    c->replicas <= job->max_replicas), "minimum and maximum");
-	require(s, memchr(c->reason, '\0', SCHED_REASON_SIZE) && *c->reason, "a reason");
-	require(s, strlen(c->reason) <= 110, "a short reason");
+	require(s, strlen(said(c)) < VERDICT_SIZE && *said(c), "a reason");
+	require(s, strlen(said(c)) <= 110, "a short reason");
 	require(s, isnan(c->next_start_s) || (!c->replicas && c->next_start_s >= s->now_s),
 		"the next start is not in the past");
 }
 
 static bool is_first(const struct sched_choice *c)
 {
-	return !strncmp(c->reason, "1st in line", strlen("1st in line"));
+	return !strncmp(said(c), "1st in line", strlen("1st in line"));
 }
 
 /* Rules that relate the jobs to each other. */
@@ -556,7 +557,7 @@ static void check_decision(struct sim *s, const struct sched_job *jobs, int n,
 
 static bool same_choice(const struct sched_choice *a, const struct sched_choice *b)
 {
-	return a->replicas == b->replicas && !strcmp(a->reason, b->reason) &&
+	return a->replicas == b->replicas && !strcmp(said(a), said(b)) &&
 	       (a->next_start_s == b->next_start_s ||
 		(isnan(a->next_start_s) && isnan(b->next_start_s)));
 }
@@ -705,7 +706,7 @@ static void test_any_holdings(void)
 			require(&s, !r || r == jobs[i].replicas ||
 				(r >= jobs[i].min_replicas && r <= jobs[i].max_replicas),
 				"minimum and maximum");
-			require(&s, *choices[i].reason, "a reason");
+			require(&s, *said(&choices[i]), "a reason");
 		}
 		require(&s, given <= in.kinds[0].n_devices, "no more devices than there are");
 	}
@@ -752,14 +753,14 @@ static void test_reasons(void)
 	for (int i = 0; i < 3; i++)
 		jobs[i] = holds(jobs[i], 1, 100);
 	policy_las.decide(&in, choices);
-	is_str(choices[3].reason, "1st in line; needs 3 devices; waits for jobs 1, 2 and 1 more to "
+	is_str(said(&choices[3]), "1st in line; needs 3 devices; waits for jobs 1, 2 and 1 more to "
 	       "end their slices", "the reason tells three jobs to wait for");
 	for (int i = 1; i < 14; i++) {
 		static const char *const ordinals[] = { "2nd",	"3rd",	"4th", "5th",  "6th",
 							"7th",	"8th",	"9th", "10th", "11th",
 							"12th", "13th", "14th" };
 
-		ok(!strncmp(choices[3 + i].reason, ordinals[i - 1], strlen(ordinals[i - 1])),
+		ok(!strncmp(said(&choices[3 + i]), ordinals[i - 1], strlen(ordinals[i - 1])),
 		   ordinals[i - 1]);
 	}
 }

@@ -8,6 +8,7 @@
 #include "pollux/policy.h"
 #include "sched_cases.h"
 #include "tap.h"
+#include "words.h"
 
 #define CASES 10000
 
@@ -92,7 +93,7 @@ static void test_exact(void)
 			 c.in.kinds[0].n_devices > c.in.kinds[0].devices_per_node;
 		for (int i = 0; i < c.in.n_jobs; i++) {
 			changed += c.choices[i].replicas != c.jobs[i].replicas;
-			wrong += !*c.choices[i].reason || !isnan(c.choices[i].next_start_s) ||
+			wrong += !*said(&c.choices[i]) || !isnan(c.choices[i].next_start_s) ||
 				 c.choices[i].reconfigure;
 		}
 	}
@@ -123,13 +124,13 @@ static void test_shares(void)
 	is_int(choices[0].replicas, 2, "the device over goes where it adds most");
 	is_int(choices[1].replicas, 1, "the device over does not go where it adds little");
 	is_int(choices[2].replicas, 1, "the device over does not go where nothing is known");
-	is_str(choices[0].reason, "2 devices: 2.0x of one; one more would add 50 %; fair share 2",
+	is_str(said(&choices[0]), "2 devices: 2.0x of one; one more would add 50 %; fair share 2",
 	       "the reason tells what one more device would add");
-	is_str(choices[2].reason, "1 device; goodput not known yet; fair share 2",
+	is_str(said(&choices[2]), "1 device; goodput not known yet; fair share 2",
 	       "the reason tells that the goodput is not known");
 	in.kinds[0].n_devices = 2;
 	policy_pollux.decide(&in, choices);
-	is_str(choices[2].reason, "needs 1 device; adds more to the mean speedup elsewhere",
+	is_str(said(&choices[2]), "needs 1 device; adds more to the mean speedup elsewhere",
 	       "the reason tells why a job waits");
 }
 
@@ -150,15 +151,15 @@ static void test_kinds(void)
 	policy_decide(&policy_pollux, &in, false, choices);
 	ok(choices[0].kind == 1 && choices[1].kind == 0 && choices[2].kind == 1,
 	   "two jobs are given another kind than the one by which they are judged");
-	is_str(choices[0].reason, "2 devices: 1.1x of one; one more would add 5 %; fair share 2",
+	is_str(said(&choices[0]), "2 devices: 1.1x of one; one more would add 5 %; fair share 2",
 	       "the reason tells how much faster a job is on two of the kind that it is given");
-	is_str(choices[2].reason, "1 device; one more would add 10 %; fair share 2",
+	is_str(said(&choices[2]), "1 device; one more would add 10 %; fair share 2",
 	       "the reason tells what one more device of that kind would add");
-	is_str(choices[1].reason, "1 device; fair share 2",
+	is_str(said(&choices[1]), "1 device; fair share 2",
 	       "the reason tells of no more devices than there are of the kind");
 	jobs[0].offers[1] = offers_of(4, only_one);
 	policy_decide(&policy_pollux, &in, false, choices);
-	is_str(choices[0].reason, "2 devices: 2.0x of one; one more would add 50 %; fair share 2",
+	is_str(said(&choices[0]), "2 devices: 2.0x of one; one more would add 50 %; fair share 2",
 	       "where nothing is known of two of that kind, the reason tells of the first kind");
 }
 
@@ -202,15 +203,15 @@ static void test_odd(void)
 	policy_pollux.decide(&in, choices);
 	ok(choices[0].replicas == 2 && !choices[1].replicas && !choices[2].replicas,
 	   "a job on 1 to 4 devices has 2 after two were lost");
-	is_str(choices[0].reason, "2 devices to its end: not preemptible",
+	is_str(said(&choices[0]), "2 devices to its end: not preemptible",
 	       "the reason tells that a job is not preemptible");
-	jobs[0].why_kept = "it has saved nothing";
+	jobs[0].why_kept = KEPT_UNSAVED;
 	policy_pollux.decide(&in, choices);
-	is_str(choices[0].reason, "keeps 2 devices: it has saved nothing",
+	is_str(said(&choices[0]), "keeps 2 devices: it has saved nothing",
 	       "the reason tells what keeps a job on its devices");
 	in.kinds[0].n_devices = 0;
 	policy_pollux.decide(&in, choices);
-	is_str(choices[1].reason, "needs 1 device; none can be used here",
+	is_str(said(&choices[1]), "needs 1 device; none can be used here",
 	       "the reason tells that there are no devices");
 	in.n_jobs = 0;
 	policy_pollux.decide(&in, choices);

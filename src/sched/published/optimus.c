@@ -16,7 +16,7 @@
 #include <stdlib.h>
 
 #include "../claims.h"
-#include "../reason.h"
+#include "../facts.h"
 #include "pollux/mem.h"
 
 #define HINT_SLICES 12
@@ -90,7 +90,7 @@ static void decide_by_gain(const struct sched_input *in, struct sched_choice *ch
 	int *count = xcalloc((size_t)in->n_jobs, sizeof(*count));
 
 	give_rest(&curves, &claims, give_least(&curves, &claims, count), count);
-	reason_choices(&curves, count, "; earlier jobs have all", choices);
+	choices_of(&curves, count, FACT_EARLIER_HAVE_ALL, choices);
 	free(count);
 	claims_release(&claims);
 	curves_release(&curves);

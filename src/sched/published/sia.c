@@ -19,7 +19,7 @@
 #include <stdlib.h>
 
 #include "../allocation.h"
-#include "../reason.h"
+#include "../facts.h"
 #include "pollux/mem.h"
 
 #define POWER (-0.5)
@@ -47,7 +47,7 @@ static void decide_by_sum(const struct sched_input *in, struct sched_choice *cho
 	int *at = xcalloc((size_t)in->n_jobs, sizeof(*at));
 
 	free(allocation_of_claims(&curves, &claims, worth_of_devices, in, at));
-	reason_choices(&curves, at, "; adds more to the sum elsewhere", choices);
+	choices_of(&curves, at, FACT_ADDS_TO_SUM, choices);
 	free(at);
 	claims_release(&claims);
 	curves_release(&curves);

@@ -17,7 +17,7 @@
 
 #include "../claims.h"
 #include "../curve.h"
-#include "../reason.h"
+#include "../facts.h"
 #include "pollux/mem.h"
 
 struct entry {
@@ -81,28 +81,26 @@ static void give_back(struct queue *q, int n)
 }
 
 static void explain_choice(const struct queue *q, const struct entry *e, int line,
-			   char *reason)
+			   struct verdict *v)
 {
 	const struct curve *c = &q->curves->items[e->index];
 
 	if (!q->count[e->index] && !c->least) {
-		reason_add_unfit(q->curves, c, reason);
+		*v = verdict_unfit(q->curves, c);
 		return;
 	}
 	if (line) {
-		reason_add_ordinal(reason, line);
-		reason_add_text(reason, " in line; ");
-		reason_add_need(c, e->left_s * c->least, reason);
-		reason_add_text(reason, "; shorter jobs first");
+		verdict_add(v, (struct fact){ FACT_IN_LINE, .n = line });
+		verdict_add(v, fact_needs_for(c, e->left_s * c->least));
+		verdict_say(v, FACT_SHORTER_FIRST);
 		return;
 	}
-	reason_add_devices(reason, q->count[e->index]);
-	if (is_fixed(q, e->index))
-		reason_end_kept(reason, c->job);
-	else if (isnan(c->remaining_device_s))
-		reason_add_text(reason, "; what remains is not known: by service had");
-	else
-		reason_add_text(reason, "; shortest remaining time first");
+	if (is_fixed(q, e->index)) {
+		verdict_add(v, fact_has(c->job, q->count[e->index]));
+		return;
+	}
+	verdict_add(v, (struct fact){ FACT_HAS, .devices = q->count[e->index] });
+	verdict_say(v, isnan(c->remaining_device_s) ? FACT_BY_SERVICE : FACT_SHORTEST_FIRST);
 }
 
 static void decide_by_remaining(const struct sched_input *in, struct sched_choice *choices)
@@ -141,7 +139,7 @@ static void decide_by_remaining(const struct sched_input *in, struct sched_choic
 		}
 		*choice = (struct sched_choice){ .replicas = q.count[e->index],
 						 .next_start_s = (double)NAN };
-		explain_choice(&q, e, choice->replicas || !c->least ? 0 : ++line, choice->reason);
+		explain_choice(&q, e, choice->replicas || !c->least ? 0 : ++line, &choice->verdict);
 	}
 	free(q.entries);
 	free(q.count);

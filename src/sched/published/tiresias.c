@@ -14,7 +14,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "../reason.h"
+#include "../facts.h"
 #include "pollux/mem.h"
 #include "pollux/policy.h"
 
@@ -59,25 +59,24 @@ static int by_queue(const void *a, const void *b)
 }
 
 static void explain_choice(const struct sched_input *in, const struct entry *e, int line,
-			   char *reason)
+			   struct verdict *v)
 {
 	if (e->queue != QUEUE_FIXED && e->demand > sched_devices(in)) {
-		reason_add_impossible(reason, e->demand, sched_devices(in));
+		*v = verdict_of((struct fact){ FACT_TOO_FEW, .devices = e->demand,
+					       .of = sched_devices(in) });
 		return;
 	}
-	if (line) {
-		reason_add_ordinal(reason, line);
-		reason_add_text(reason, " in line; needs ");
+	if (e->queue == QUEUE_FIXED && !line) {
+		verdict_add(v, fact_has(e->job, e->demand));
+		return;
 	}
-	reason_add_devices(reason, e->demand);
-	if (e->queue == QUEUE_FIXED)
-		reason_end_kept(reason, e->job);
-	else if (e->queue == QUEUE_FIRST)
-		reason_add(reason, "; in the first queue, up to %g device-hours",
-			   TIRESIAS_QUEUE_DEVICE_S / 3600);
-	else
-		reason_add(reason, "; in the second queue, after %g device-hours",
-			   TIRESIAS_QUEUE_DEVICE_S / 3600);
+	if (line)
+		verdict_add(v, (struct fact){ FACT_IN_LINE, .n = line });
+	verdict_add(v, (struct fact){ line ? FACT_NEEDS : FACT_HAS, .devices = e->demand });
+	if (e->queue != QUEUE_FIXED)
+		verdict_add(v, (struct fact){ e->queue == QUEUE_FIRST ? FACT_FIRST_QUEUE
+								      : FACT_SECOND_QUEUE,
+					      .seconds = TIRESIAS_QUEUE_DEVICE_S });
 }
 
 static void decide_by_queue(const struct sched_input *in, struct sched_choice *choices)
@@ -105,7 +104,7 @@ static void decide_by_queue(const struct sched_input *in, struct sched_choice *c
 						 .next_start_s = (double)NAN };
 		left -= choice->replicas;
 		explain_choice(in, e, fits || e->demand > sched_devices(in) ? 0 : ++line,
-			       choice->reason);
+			       &choice->verdict);
 	}
 	free(entries);
 }
