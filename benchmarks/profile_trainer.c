@@ -31,7 +31,6 @@
 
 struct training {
 	const struct application *application;
-	struct memo truth;
 	struct placement placement;
 	struct place_class place;
 	int64_t local_batch_size;
@@ -118,7 +117,7 @@ static double step_s(struct training *t, struct times *times)
 
 	if (m < a->min_local_batch_size)
 		m = a->min_local_batch_size;
-	if (truth_times(&t->truth, &t->place, m, times, &err))
+	if (truth_times(&t->place, m, times, &err))
 		fail("step time", err.text);
 	return times_of_update(*times, t->passes);
 }
@@ -261,7 +260,6 @@ static int train_here(struct training *t)
 	rc = train(t);
 	if (rc == 0)
 		tell_others(t);
-	memo_release(&t->truth);
 	placement_release(&t->placement);
 	return rc;
 }
