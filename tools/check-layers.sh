@@ -170,3 +170,35 @@ FNR == 1 {
 }
 END { exit bad }
 ' src/engine/local/supervisor.h src/engine/local/*.c src/engine/slurm/*.c
+
+# Decisions are facts, which src/view words: src/sched and src/pass write no words, but in the files
+# that are named here. These write events, remarks on GPUs, settings, paths, or what a disk and a
+# device lack.
+awk -v words='policy_table halving apply binding gpu_remarks outlook pass prune read read_devices
+read_jobs recover' '
+BEGIN {
+	n = split(words, name, /[ \n]/)
+	for (i = 1; i <= n; i++)
+		may[name[i] ".c"] = 1
+}
+FNR == 1 {
+	here = FILENAME
+	sub(/.*\//, "", here)
+	comment = 0
+}
+here in may || /^#include/ { next }
+{
+	text = $0
+	if (comment && !sub(/^.*\*\//, "", text))
+		next
+	comment = 0
+	gsub(/\/\*([^*]|\*[^\/])*\*\//, "", text)
+	comment = sub(/\/\*.*/, "", text)
+}
+text ~ /(printf|strftime|strings_add|text_v?add[a-z_]*) *\(/ ||
+		(text ~ /"[^"]*[a-z,;:] [^"]*"/ && text !~ /\.summary = /) {
+	print FILENAME ":" FNR ": words of its own: make it a fact of verdict.h, worded in src/view"
+	bad = 1
+}
+END { exit bad }
+' src/sched/*.c src/sched/published/*.c src/pass/*.c

@@ -1,5 +1,4 @@
-/* policy.c - the table of policies, and decisions of those that know no kinds of device, on devices
- * of several kinds.
+/* policy.c - decisions of policies that know no kinds of device, on devices of several kinds.
  *
  * The policy first decides as if all devices were of one kind, and the jobs are then put on kinds.
  * That can go wrong where a job may not have each kind: a job for which there is no room keeps
@@ -8,68 +7,17 @@
  *
  * At the end, a second look at what was decided: whether it keeps the guarantees. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "pollux/assign.h"
 #include "pollux/mem.h"
 #include "pollux/policy.h"
-#include "pollux/text.h"
-
-#define ENTRY(name, use) &policy_##name,
-const struct policy *const policies[] = { POLICIES(ENTRY) };
-#undef ENTRY
-const int n_policies = sizeof(policies) / sizeof(policies[0]);
-
-enum use { USE_SIMULATED, USE_LIVE };
-
-#define ENTRY(name, use) USE_##use,
-static const enum use uses[] = { POLICIES(ENTRY) };
-#undef ENTRY
-
-const struct policy *policy_find(const char *name)
-{
-	for (int i = 0; i < n_policies; i++)
-		if (!strcmp(policies[i]->name, name))
-			return policies[i];
-	return NULL;
-}
-
-const struct policy *policy_find_live(const char *name, struct err *err)
-{
-	char *names;
-
-	for (int i = 0; i < n_policies; i++)
-		if (uses[i] == USE_LIVE && !strcmp(policies[i]->name, name))
-			return policies[i];
-	names = policy_names(true);
-	if (policy_find(name))
-		err_set(err, EX_CONFIG, "policy '%s' is for 'pollux simulate' alone: use %s", name,
-			names);
-	else
-		err_set(err, EX_CONFIG, "no policy '%.60s': %s", name, names);
-	free(names);
-	return NULL;
-}
 
 double sched_remaining(double total, double done)
 {
 	if (isnan(total) || done > total * (1 + SCHED_OVERTIME))
 		return (double)NAN;
 	return fmax(total - done, 0);
-}
-
-/* The last policy is a live one, so that it ends either list. */
-char *policy_names(bool live_only)
-{
-	struct text t = TEXT_INIT;
-
-	for (int i = 0; i < n_policies; i++)
-		if (uses[i] == USE_LIVE || !live_only)
-			text_addf(&t, "%s%s", !t.length ? "" : i == n_policies - 1 ? " or " : ", ",
-				  policies[i]->name);
-	return text_detach(&t);
 }
 
 /* --- devices of several kinds --- */
