@@ -237,7 +237,7 @@ bool is_to_be_suspended(const struct decision *d, int j)
 		(replicas == c->run->configuration.replicas && !tiers_are_better(d, j)));
 }
 
-static void choose_all_sizes(const struct snapshot *s, struct decision *d)
+void choose_all_sizes(const struct snapshot *s, struct decision *d)
 {
 	for (int j = 0; s->devices.count > 0 && j < d->n; j++) {
 		const struct run *run = comes_back(d, j) ? d->candidates[j].suspended : NULL;
@@ -300,7 +300,7 @@ void decide_and_assign(const struct snapshot *s, struct decision *d)
 	assign(s, d);
 }
 
-static void tell_policy(const struct snapshot *s, struct decision *d)
+void tell_policy(const struct snapshot *s, struct decision *d)
 {
 	d->input = (struct sched_input){
 		.jobs = d->sched_jobs, .n_jobs = d->n_asked, .now_s = s->now_boot_s,
@@ -312,24 +312,8 @@ static void tell_policy(const struct snapshot *s, struct decision *d)
 		d->input.kinds[k] = (struct sched_kind){ d->kinds[k].n, 0, d->kinds[k].name };
 }
 
-/* A stage reads what the stages before it have set. */
-static stage *const stages[] = {
-	/* which jobs are in question, and on what devices */
-	select_candidates, find_kinds, find_nodes, fit_to_nodes, share_find_guests, tiers_find,
-	find_plans,
-	/* what they would make of each kind and number of devices: offers, which each stage forbids
-	 * or lowers further */
-	bar_kinds, weigh_candidates, promise_guarantees, keep_to_nodes, tiers_weigh,
-	weigh_plan_memory,
-	/* what the policy chooses of them, and which devices these are */
-	tell_policy, leave_to_others, tell_reach, decide_and_assign, tiers_settle,
-	check_device_memory, share_place_guests, share_give_seats,
-	/* how the jobs run on these */
-	choose_all_sizes, bind_runs,
-	/* what is remarked beside that */
-	explain_kinds, explain_plans, explain_guarantees, explain_group_limits, explain_rungs,
-	explain_blocked, explain_sharing, explain_interactive,
-};
+#define STAGE_ENTRY(name) name,
+static stage *const stages[] = { STAGES(STAGE_ENTRY) };
 
 struct decision *pass_decide(const struct snapshot *s)
 {

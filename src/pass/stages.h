@@ -20,33 +20,42 @@ bool is_to_be_suspended(const struct decision *d, int j);
 
 /* --- stages, in their order --- */
 
+/* Every stage, in order: decide.c calls them so, and each reads what those before it have set. A
+ * constraint on what jobs may have is a file with its stage, and its name here. */
+#define STAGES(X) \
+	/* Which jobs are in question, and on what devices: sets candidates and sched_jobs; finds \
+	 * the kinds of the usable devices, at least one (those beyond SCHED_KINDS become \
+	 * unusable), and how many of each kind each node has; takes out candidates that no number \
+	 * of devices suits on these; puts guests last, behind d->n_asked others; finds the tiers, \
+	 * and the plans that each candidate may have. */ \
+	X(select_candidates) X(find_kinds) X(find_nodes) X(fit_to_nodes) X(share_find_guests) \
+	X(tiers_find) X(find_plans) \
+	/* What the candidates would make of devices: which kinds they must not have; what they \
+	 * make of the others; what is promised, and who is admitted; only the numbers that nodes \
+	 * allow; what runs on worse joined devices, or on more nodes than the fewest, make of \
+	 * them; the host's memory that each plan takes. */ \
+	X(bar_kinds) X(weigh_candidates) X(promise_guarantees) X(keep_to_nodes) X(tiers_weigh) \
+	X(weigh_plan_memory) \
+	/* What the policy is told: the offers; no devices beyond this store's share, as far as \
+	 * jobs here are at the end of their slices, nor more than the candidates could have \
+	 * together. */ \
+	X(tell_policy) X(leave_to_others) X(tell_reach) \
+	/* The policy chooses, and which devices these are; who waits for better joined devices, \
+	 * and who moves; takes devices back from jobs that do not fit beside the GPU memory of \
+	 * suspended runs; guests and their seats. */ \
+	X(decide_and_assign) X(tiers_settle) X(check_device_memory) X(share_place_guests) \
+	X(share_give_seats) \
+	/* How the jobs run on these: sizes, processors. */ \
+	X(choose_all_sizes) X(bind_runs) \
+	/* Remarks: waiting jobs are told which kinds are too small for them, that their group is \
+	 * full, which device cannot be given out, and why, and who has the others; runs are told \
+	 * their plan, why they were not paused at a rung, and until when turns last. */ \
+	X(explain_kinds) X(explain_plans) X(explain_guarantees) X(explain_group_limits) \
+	X(explain_rungs) X(explain_blocked) X(explain_sharing) X(explain_interactive)
+
 typedef void stage(const struct snapshot *s, struct decision *d);
-/* Which jobs are in question, and on what devices: sets candidates and sched_jobs; finds the kinds
- * of the usable devices, at least one (those beyond SCHED_KINDS become unusable), and how many of
- * each kind each node has; takes out candidates that no number of devices suits on these; puts
- * guests last, behind d->n_asked others; finds the tiers, and the plans that each candidate may
- * have. */
-stage select_candidates, find_kinds, find_nodes, fit_to_nodes, share_find_guests, tiers_find,
-	find_plans;
-/* What the candidates would make of devices: which kinds they must not have; what they make of the
- * others; what is promised, and who is admitted; only the numbers that nodes allow; what runs on
- * worse joined devices, or on more nodes than the fewest, make of them; the host's memory that each
- * plan takes. */
-stage bar_kinds, weigh_candidates, promise_guarantees, keep_to_nodes, tiers_weigh,
-	weigh_plan_memory;
-/* What the policy is told: of no devices beyond this store's share, as far as jobs here are at the
- * end of their slices, nor of more than the candidates could have together. */
-stage leave_to_others, tell_reach;
-/* After the policy: who waits for better joined devices, and who moves; takes devices back from
- * jobs that do not fit beside the GPU memory of suspended runs; guests and their seats;
- * processors. */
-stage decide_and_assign, tiers_settle, check_device_memory, share_place_guests, share_give_seats,
-	bind_runs;
-/* Remarks: waiting jobs are told which kinds are too small for them, that their group is full,
- * which device cannot be given out, and why, and who has the others; runs are told their plan, why
- * they were not paused at a rung, and until when turns last. */
-stage explain_kinds, explain_plans, explain_guarantees, explain_group_limits, explain_rungs,
-	explain_blocked, explain_sharing, explain_interactive;
+#define STAGE_DECLARED(name) stage name;
+STAGES(STAGE_DECLARED)
 
 /* --- which jobs are in question --- */
 
