@@ -4,7 +4,7 @@
 
 #include "goodput_line.h"
 #include "pollux/mem.h"
-#include "facts.h"
+#include "curve.h"
 
 /* A waiting job in line. */
 struct waiting {

@@ -23,7 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "facts.h"
+#include "curve.h"
 #include "goodput_line.h"
 #include "allocation.h"
 #include "pollux/mem.h"

@@ -31,7 +31,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "facts.h"
+#include "curve.h"
 #include "pollux/mem.h"
 #include "pollux/policy.h"
 

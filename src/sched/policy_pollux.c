@@ -25,7 +25,6 @@
 #include "allocation.h"
 #include "claims.h"
 #include "curve.h"
-#include "facts.h"
 #include "pollux/mem.h"
 
 #define SPEEDUP_FLOOR 1e-3

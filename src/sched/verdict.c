@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "facts.h"
+#include "curve.h"
 
 struct verdict verdict_of(struct fact fact)
 {

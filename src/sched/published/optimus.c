@@ -16,7 +16,7 @@
 #include <stdlib.h>
 
 #include "../claims.h"
-#include "../facts.h"
+#include "../curve.h"
 #include "pollux/mem.h"
 
 #define HINT_SLICES 12

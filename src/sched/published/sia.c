@@ -19,7 +19,7 @@
 #include <stdlib.h>
 
 #include "../allocation.h"
-#include "../facts.h"
+#include "../curve.h"
 #include "pollux/mem.h"
 
 #define POWER (-0.5)

@@ -17,7 +17,6 @@
 
 #include "../claims.h"
 #include "../curve.h"
-#include "../facts.h"
 #include "pollux/mem.h"
 
 struct entry {
