@@ -149,6 +149,17 @@ bool model_on_kind(const struct snapshot *s, const struct decision *d, int j,
 	return measured;
 }
 
+/* Each step of growth costs a relaunch, and has to be worth it by itself. */
+static void keep_to_steps(const struct snapshot *s, const struct candidate *c, struct job_model *m)
+{
+	const struct run *run = run_of(c);
+
+	if (!c->plans && run && m->known && isfinite(run->first_step_s) &&
+	    !takes_configurations(s, run))
+		m->goodput = job_model_grown(m, c->job,
+					     configuration_batch_size(&run->configuration));
+}
+
 void keep_least(struct goodput_table *t, int least, int n_devices)
 {
 	bool found = false;
@@ -188,6 +199,7 @@ static void set_view(const struct snapshot *s, struct decision *d, int j, int ki
 	if (d->sched_jobs[j].offers[kind].barred && !(c->run && d->sched_jobs[j].kind == kind))
 		return;
 	measured = model_on_kind(s, d, j, &origin, kind, &v->model);
+	keep_to_steps(s, c, &v->model);
 	same = same_view(d, j, kind);
 	v->owns_table = !same;
 	v->table = same ? same->table
@@ -348,17 +360,12 @@ void weigh_candidates(const struct snapshot *s, struct decision *d)
 		return;
 	for (int j = 0; j < d->n; j++) {
 		struct candidate *c = &d->candidates[j];
-		const struct run *run = run_of(c);
 
 		if (c->plans)
 			weigh_plans(s, d, j);
 		else
 			c->workload = find_model(s, d, j, c->job->declared.workload, &c->model);
-		/* Each step of growth costs a relaunch, and has to be worth it by itself. */
-		if (!c->plans && run && c->model.known && isfinite(run->first_step_s) &&
-		    !takes_configurations(s, run))
-			c->model.goodput = job_model_grown(
-				&c->model, c->job, configuration_batch_size(&run->configuration));
+		keep_to_steps(s, c, &c->model);
 		if (!c->on_kind && (c->model.known || !may_be_measured(s, d, j)))
 			weigh_on_kinds(s, d, j);
 		describe_candidate(s, d, c, &d->sched_jobs[j]);

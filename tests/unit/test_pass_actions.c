@@ -237,6 +237,40 @@ static void test_change_early(void)
 	snapshot_release(&s);
 }
 
+/* What the run of a job whose batch may grow is offered of its own device, where there is another
+ * kind as well, or not. */
+static double offered_growing(bool two)
+{
+	struct snapshot s = snapshot_new(&policy_goodput);
+	struct job *job = add_job(&s, 1, 64);
+	struct decision *d;
+	double goodput;
+
+	add_device(&s, "gpu:0", "a");
+	if (two)
+		add_device(&s, "gpu:1", "b");
+	job->declared.batch.max = 4096;
+	job->progress.total_epochs = 10;
+	add_run(&s, job, 0, 5000);
+	add_workload(&s, "a", measured(), true);
+	s.workloads.items[0].k.model.max_local_batch_size = 1024;
+	add_noise(&s, 0.1);
+	s.workloads.items[0].k.windows[0].mean_var = 1e5;	/* the noise lets it grow further */
+	s.workloads.items[0].k.windows[0].m2_var = 3e4;
+	d = pass_decide(&s);
+	goodput = offers_at(&d->sched_jobs[0], d->sched_jobs[0].kind, 0, 1).goodput;
+	decision_free(d);
+	snapshot_release(&s);
+	return goodput;
+}
+
+/* A relaunch takes one step of growth at the most. */
+static void test_growth_by_kind(void)
+{
+	near(offered_growing(true), offered_growing(false), 1e-9,
+	     "a batch grows as far on a device of several kinds as on one of the only kind");
+}
+
 /* Runs at 1024 samples, which are too many for a noise scale of 100. */
 static void test_change_back(double deviation, bool changes, const char *name)
 {
@@ -579,6 +613,7 @@ int main(void)
 	test_model_of_the_kind();
 	test_change();
 	test_change_early();
+	test_growth_by_kind();
 	test_change_back(0.5, true, "a batch shrinks where the noise scale is known well");
 	test_change_back(4, false, "a batch does not shrink where the noise may be large");
 	test_measured_elsewhere();
