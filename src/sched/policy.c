@@ -85,10 +85,15 @@ static void fill_choice(struct filling *f, int j)
 {
 	const struct sched_job *job = &f->in->jobs[j];
 	struct sched_choice *choice = &f->choices[j];
-	int wanted = choice->replicas, best = -1, most = 0;
+	int wanted = choice->replicas, best = -1, most = 0, allowed = 0;
+	bool barred = false;		/* from a kind that has as many as it needs */
 
 	for (int k = 0; k < f->in->n_kinds; k++) {
-		int n = most_on(f, job, k, wanted);
+		int n = most_on(f, job, k, wanted), all = f->in->kinds[k].n_devices;
+
+		barred |= job->offers[k].barred && all >= job->min_replicas;
+		if (!job->offers[k].barred && all > allowed)
+			allowed = all;
 
 		if (n > most || (n && n == most && f->left[k] > f->left[best])) {
 			best = k;
@@ -109,8 +114,10 @@ static void fill_choice(struct filling *f, int j)
 	}
 	f->unplaced[j] = true;
 	choice->reconfigure = false;
-	choice->verdict = verdict_of((struct fact){ FACT_NEEDS_ONE_KIND,
-						    .devices = job->min_replicas });
+	choice->verdict = verdict_of((struct fact){
+		barred && allowed < job->min_replicas ? FACT_TOO_FEW : FACT_NEEDS_ONE_KIND,
+		.devices = job->min_replicas, .of = allowed,
+	});
 }
 
 /* Fills jobs that go on unchanged first, then those that need most devices. */

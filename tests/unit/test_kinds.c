@@ -366,6 +366,25 @@ static void placed(const struct policy *policy, struct sched_job *jobs, int n_jo
 	is_str(got, is, name);
 }
 
+/* A job of two devices that may not have the kind of which there are two. */
+static void test_told_why(void)
+{
+	struct sched_job job = job_with(1, 2, 1U << SLOW, 0, 0);
+	struct sched_choice choice;
+	struct sched_input in = {
+		.jobs = &job, .n_jobs = 1, .now_s = 1000, .slice_s = 600, .n_kinds = 2,
+		.kinds = { { 1, 0, "fast" }, { 2, 0, "slow" } },
+	};
+
+	policy_decide(&policy_las, &in, false, &choice);
+	is_str(said(&choice), "needs 2 devices; 1 can be used here",
+	       "a barred job is told how many it may have, not that other jobs have all");
+	job.offers[FAST].barred = true;
+	policy_decide(&policy_las, &in, false, &choice);
+	is_str(said(&choice), "needs 2 devices; none can be used here",
+	       "a job that is barred from all kinds is told so");
+}
+
 static void test_bars(const struct policy *policy)
 {
 	struct sched_job jobs[5];
@@ -490,5 +509,6 @@ int main(void)
 	test_line_on_a_kind();
 	test_offers();
 	test_merged();
+	test_told_why();
 	return done();
 }
