@@ -10,7 +10,8 @@ holds() { [ "$(store "SELECT count(*) FROM runs WHERE $2")" = "$1" ]; }
 reason() { "$POLLUX" status --json "$1" | json 'print $d->{jobs}[0]{reason}'; }
 all_at_work() { [ "$(grep -ls '^at work' "$POLLUX_DIR"/logs/*.log | wc -l)" -eq 6 ]; }
 said() { like "$1" "$3" "$(reason "$2")"; }
-submit() { "$POLLUX" submit -q -- "$@" >/dev/null; }
+# Else a job with timeout(1) among its processes is not suspended.
+submit() { "$POLLUX" submit -q --suspend always -- "$@" >/dev/null; }
 
 # Each has 10 s by a clock of its own, or looks if 5 s passed at once.
 jump='$| = 1; $t = time; print "at work\n"; select(undef, undef, undef, 0.02), $l = $t, $t = time
