@@ -4,11 +4,11 @@
 #	. "$(dirname "$0")/../cli/tap.sh"
 #	. "$ROOT/tests/fault/fault.sh"
 #
-# make(1) sets FAULT, where killat and work are. A campaign kills at every FAULT_STRIDEth call (20;
+# make(1) sets FAULT, where killat and work are. A campaign kills at every FAULT_STRIDEth call (40;
 # 6 in `make check-all`, 1 in `make soak`), and at 200 / FAULT_STRIDE random moments. FAULT_SEED
 # chooses the first call and the moments.
 # shellcheck shell=sh
-: "${FAULT:=$ROOT/build/fault}" "${FAULT_STRIDE:=20}" "${FAULT_SEED:=1}"
+: "${FAULT:=$ROOT/build/fault}" "${FAULT_STRIDE:=40}" "${FAULT_SEED:=1}"
 # shellcheck disable=SC2034  # for the tests
 FAULT_ROUNDS=$((200 / FAULT_STRIDE))
 WITNESS=$TMP/witness
