@@ -132,14 +132,16 @@ export LD_LIBRARY_PATH="$TMP/lib"
 ok 'failed self-tests leave no process' wait_for 10 nothing_left
 is 'failed self-tests leave no frozen memory' '' "$(find cards -name '*.host')"
 # Once the test's program has memory, the driver answers nobody.
+touch wait
 {
 	wait_for 60 sh -c 'ls cards/*.card'
 	{ echo 'slow 1000'; driver 15; gpu $A; } | answers
+	rm wait
 } >/dev/null 2>&1 &
 hangs=$!
-export POLLUX_DRIVER_LIMIT=2
-fails 15 'checkpoint slow' 'the driver does not tell how much memory is free'
-unset POLLUX_DRIVER_LIMIT
+export POLLUX_DRIVER_LIMIT=2 CUDA_STANDIN_WAIT="$TMP/wait"
+fails 15 'checkpoint wait' 'the driver does not tell how much memory is free'
+unset POLLUX_DRIVER_LIMIT CUDA_STANDIN_WAIT
 wait $hangs || :
 ok 'a self-test whose driver hangs leaves no process' wait_for 10 nothing_left
 

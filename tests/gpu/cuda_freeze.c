@@ -12,8 +12,9 @@
  * restore, unlock) answers CODE and does nothing. CODE may be "hang" (the call never returns),
  * "kill" (the other process dies of the call), "failed" (that process becomes FAILED), "after" (the
  * call does its work, then answers 999), "wrong" (a byte of what is moved is changed), "slow" (it
- * waits a second first), or "hang-beside" (it waits while another process is locked or saved, as
- * users saw with NCCL: NVIDIA/cuda-checkpoint issues 30 and 45).
+ * waits a second first), "wait" (as long as the file CUDA_STANDIN_WAIT is there), or "hang-beside"
+ * (it waits while another process is locked or saved, as users saw with NCCL:
+ * NVIDIA/cuda-checkpoint issues 30 and 45).
  * cuda_freeze_old.c is a driver without these functions. */
 #include <dirent.h>
 #include <errno.h>
@@ -562,6 +563,8 @@ static int break_call(const struct fault *f, int pid, int file, struct process *
 			pause();
 	if (fault_is(f, "slow"))
 		pause_ms(1000);
+	while (fault_is(f, "wait") && !access(getenv("CUDA_STANDIN_WAIT"), F_OK))
+		pause_ms(5);
 	while (fault_is(f, "hang-beside") && is_beside(pid))
 		pause_ms(5);
 	if (fault_is(f, "kill")) {
