@@ -158,7 +158,7 @@ static void settle_forced(struct memory_search *s)
 
 /* --- exact --- */
 
-/* The search of allocation_table.c, with memory as one more thing that is left. */
+/* The search of allocation_exact.c, with memory as one more thing that is left. */
 static bool search_exactly(const struct memory_search *m, int *at, int *way)
 {
 	size_t n = (size_t)m->curves->in->n_jobs;

@@ -1,4 +1,4 @@
-/* allocation_table.c - the dynamic program over jobs and what is left of each kind.
+/* allocation_exact.c - the dynamic program over jobs and what is left of each kind.
  *
  * best[j][left], the most that jobs j, j + 1, ... can be worth on what is left, is the maximum over
  * the choices of job j of value + best[j + 1][left - choice]: R. Bellman, "Dynamic Programming",

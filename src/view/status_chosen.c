@@ -1,4 +1,4 @@
-/* status_columns.c - the table of columns that a person can choose, and a job's value in each. */
+/* status_chosen.c - the table of columns that a person can choose, and a job's value in each. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
