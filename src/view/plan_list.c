@@ -11,6 +11,11 @@ static void cell_gib(struct table *t, int64_t bytes)
 	table_cell_if(t, bytes > 0, "%.2f", (double)bytes / (1 << 30));
 }
 
+void plan_add_lack(double needs_bytes, double of_bytes, struct text *t)
+{
+	text_addf(t, "needs %.3g of %.3g GiB", needs_bytes / 0x1p30, of_bytes / 0x1p30);
+}
+
 /* Says why the plan is not the one on so many devices. */
 static void add_other(const struct outlook_plan *p, double best, int replicas, struct text *t)
 {

@@ -99,9 +99,9 @@ static void add_devices(const struct fact *f, struct text *t)
 	add_count(t, f->devices, " device", " devices");
 }
 
-static void add_are(const struct fact *f, struct text *t)
+static void add_devices_are(const struct fact *f, struct text *t)
 {
-	text_add(t, f->devices == 1 ? "is" : "are");
+	add_count(t, f->devices, " device is", " devices are");
 }
 
 static void add_range(const struct fact *f, struct text *t)
@@ -184,22 +184,16 @@ static void add_other(const struct fact *f, struct text *t)
 static void add_link(const struct fact *f, struct text *t)
 {
 	const struct device_backend *backend = device_backend_of(f->set.of->items[0].id);
-	const char *words = "one machine";
+	const char *const words[] = {
+		[DEVICE_LINK_FAST] = backend && backend->words ? backend->words->fast_link
+							       : "fast links",
+		[DEVICE_LINK_SWITCH] = backend && backend->is_accelerator ? "one switch"
+									  : "one cache",
+		[DEVICE_LINK_NUMA] = "one NUMA node",
+		[DEVICE_LINK_MACHINE] = "one machine",
+	};
 
-	switch ((enum device_link)f->n) {
-	case DEVICE_LINK_FAST:
-		words = backend && backend->words ? backend->words->fast_link : "fast links";
-		break;
-	case DEVICE_LINK_SWITCH:
-		words = backend && backend->is_accelerator ? "one switch" : "one cache";
-		break;
-	case DEVICE_LINK_NUMA:
-		words = "one NUMA node";
-		break;
-	case DEVICE_LINK_MACHINE:
-		break;
-	}
-	text_add(t, words);
+	text_add(t, words[f->n]);
 }
 
 static void add_tier(const struct fact *f, struct text *t)
@@ -253,19 +247,14 @@ static void add_state(const struct fact *f, struct text *t)
 
 static void add_why_kept(const struct fact *f, struct text *t)
 {
-	switch (f->why_kept) {
-	case KEPT_SAVED_NOTHING:
-		text_add(t, "it saved nothing when it was asked to stop");
-		break;
-	case KEPT_NEVER_RESUMED:
-		text_add(t, "it was never seen to resume (--preempt says that it does)");
-		break;
-	case KEPT_UNSAVED:
-		text_add(t, "it has saved nothing");
-		break;
-	case KEPT_BY_WISH:
-		break;
-	}
+	static const char *const words[] = {
+		[KEPT_BY_WISH] = "",
+		[KEPT_SAVED_NOTHING] = "it saved nothing when it was asked to stop",
+		[KEPT_NEVER_RESUMED] = "it was never seen to resume (--preempt says that it does)",
+		[KEPT_UNSAVED] = "it has saved nothing",
+	};
+
+	text_add(t, words[f->why_kept]);
 }
 
 static void add_why(const struct fact *f, struct text *t)
@@ -442,11 +431,6 @@ static void add_host_memory(const struct fact *f, struct text *t)
 	text_add(t, " are in use");
 }
 
-void plan_add_lack(double needs_bytes, double of_bytes, struct text *t)
-{
-	text_addf(t, "needs %.3g of %.3g GiB", needs_bytes / GIB, of_bytes / GIB);
-}
-
 static void add_memory_lack(const struct fact *f, struct text *t)
 {
 	plan_add_lack(f->bytes.needs, f->bytes.of, t);
@@ -461,15 +445,14 @@ static void add_tenths(struct text *t, const char *before, int64_t bytes)
 
 static void add_memory(const struct fact *f, struct text *t)
 {
-	if (f->memory.suspended) {
+	bool both = f->memory.suspended && f->memory.others;
+
+	if (f->memory.suspended)
 		add_tenths(t, "suspended jobs would keep ", f->memory.suspended);
-		text_add(t, " there");
-	}
-	if (f->memory.others) {
-		add_tenths(t, f->memory.suspended ? ", and others have " : "others have ",
-			   f->memory.others);
-		text_add(t, f->memory.suspended ? "" : " there");
-	}
+	text_add(t, both ? " there, and " : "");
+	if (f->memory.others)
+		add_tenths(t, "others have ", f->memory.others);
+	text_add(t, both ? "" : " there");
 }
 
 static void add_needs(const struct fact *f, struct text *t)
@@ -487,12 +470,12 @@ static const struct {
 	{ "devices", add_devices }, { "nth", add_nth }, { "duration", add_duration },
 	{ "job", add_job }, { "n", add_n }, { "of", add_of },
 
-	{ "are", add_are }, { "clock", add_clock }, { "date", add_date }, { "gain", add_gain },
-	{ "gib", add_gib }, { "has", add_has }, { "host_memory", add_host_memory },
-	{ "jobs", add_jobs }, { "kind_options", add_kind_options }, { "kinds", add_kinds },
-	{ "link", add_link }, { "memory", add_memory }, { "memory_lack", add_memory_lack },
-	{ "n_times", add_n_times }, { "needs", add_needs }, { "name", add_name },
-	{ "names", add_names },
+	{ "clock", add_clock }, { "devices_are", add_devices_are }, { "date", add_date },
+	{ "gain", add_gain }, { "gib", add_gib }, { "has", add_has },
+	{ "host_memory", add_host_memory }, { "jobs", add_jobs },
+	{ "kind_options", add_kind_options }, { "kinds", add_kinds }, { "link", add_link },
+	{ "memory", add_memory }, { "memory_lack", add_memory_lack }, { "n_times", add_n_times },
+	{ "needs", add_needs }, { "name", add_name }, { "names", add_names },
 	{ "of_kind", add_of_kind }, { "of_or_none", add_of_or_none }, { "one", add_one },
 	{ "or_of", add_or_of }, { "other", add_other }, { "people", add_people },
 	{ "percent", add_percent }, { "place", add_place }, { "plans", add_plans },
