@@ -54,6 +54,9 @@ enum step_unit {
 	STEP_SAMPLES,
 	STEP_EPOCHS,		/* of a program that prints nothing else */
 	STEP_TIMESTEPS,		/* of an environment: reinforcement learning */
+	STEP_ITERATIONS,	/* of a program's own: trees, passes of a solver */
+	STEP_PERCENT,		/* of a bar that tells nothing else */
+	N_STEP_UNITS
 };
 
 enum step_basis {
@@ -72,9 +75,11 @@ struct step_event {
 	double position;	/* units done, as printed, plus whole epochs */
 	double total;		/* units to the end of the training; NaN: not printed */
 	bool is_by_epochs;	/* the position has all units of the epochs before */
-	bool total_may_be_of_epoch;	/* the line does not tell whether it is the training's */
+	bool total_may_be_of_epoch;	/* it is not known to be the training's */
 	/* the position is the number of the last unit, and that of the first was 0 */
 	bool counts_from_0;
+	/* not every unit has a line: more may be done, which the next line tells */
+	bool is_least;
 	double n, unit_s;	/* n units took unit_s each; NaN where untimed */
 };
 
@@ -129,6 +134,10 @@ struct steps_summary {
 
 /* Fills *summary with what was found since the last steps_clear(). */
 void steps_summary(const struct steps *s, struct steps_summary *summary);
+
+/* True if the line counts one training of several: "fold 1/5", "Stage 1 of 3", or "trial 7", which
+ * tells of no last one. Then *part is its number, and *left is true if it is not the last. */
+bool steps_part(const char *line, size_t n, double *part, bool *left);
 
 /* The name of pattern i, in their order; NULL after the last. form may be NULL. */
 const char *steps_pattern_name(int i, const char **form);

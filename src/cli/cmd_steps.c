@@ -109,6 +109,7 @@ static const char *unit_name(enum step_unit unit)
 	static const char *const names[] = {
 		[STEP_UPDATES] = "steps", [STEP_BATCHES] = "batches", [STEP_SAMPLES] = "samples",
 		[STEP_EPOCHS] = "epochs", [STEP_TIMESTEPS] = "timesteps",
+		[STEP_ITERATIONS] = "iterations", [STEP_PERCENT] = "percent",
 	};
 
 	return names[unit];
@@ -121,12 +122,29 @@ static double typical_unit_s(const struct findings *f, struct observation *o)
 	return step_stats_result(&f->stats, o) ? o->step_time_s : f->last_unit_s;
 }
 
-static void print_count(const char *name, double n, const char *unit)
+/* The units that are done, at least: the line of a unit 0 tells that one unit is. */
+static double units_done(const struct step_event *e)
+{
+	double done = e->position + (e->counts_from_0 && !e->is_least);
+
+	return done > e->total ? e->total : done;
+}
+
+static void print_count(const char *name, const char *word, double n, const char *unit)
 {
 	if (isfinite(n))
-		printf("  %-12s%.15g %s\n", name, n, unit);
+		printf("  %-12s%s%.15g %s\n", name, word, n, unit);
 	else
 		printf("  %-12s-\n", name);
+}
+
+static void print_total(const struct step_event *e)
+{
+	if (isfinite(e->total) && e->total_may_be_of_epoch)
+		printf("  %-12s%.15g %s, perhaps not of the whole training\n", "total", e->total,
+		       unit_name(e->unit));
+	else
+		print_count("total", "", e->total, unit_name(e->unit));
 }
 
 static void print_text(const struct findings *f)
@@ -136,8 +154,9 @@ static void print_text(const struct findings *f)
 	double unit_s = typical_unit_s(f, &o);
 
 	printf("%s: %s\n", s->pattern, s->form);
-	print_count("position", f->last.position, unit_name(f->last.unit));
-	print_count("total", f->last.total, unit_name(f->last.unit));
+	print_count("position", f->last.is_least ? "at least " : "", units_done(&f->last),
+		    unit_name(f->last.unit));
+	print_total(&f->last);
 	printf("  %-12s", "time of one");
 	if (isnan(unit_s)) {
 		puts("not in the lines: measured by their times of arrival, as it runs");
@@ -178,8 +197,11 @@ static void print_json(const struct findings *f)
 	json_string(&j, "pattern", s->pattern);
 	json_string(&j, "form", s->form);
 	json_string(&j, "unit", s->pattern ? unit_name(f->last.unit) : NULL);
-	json_number(&j, "position", f->last.position);
+	json_number(&j, "position", units_done(&f->last));
+	json_bool(&j, "position_is_least", f->last.is_least);
 	json_number(&j, "total", f->last.total);
+	json_bool(&j, "total_may_be_of_epoch",
+		  isfinite(f->last.total) && f->last.total_may_be_of_epoch);
 	json_number(&j, "unit_time_s", typical_unit_s(f, &o));
 	json_string(&j, "basis", basis_names[f->basis]);
 	json_number(&j, "final_unit_time_s", s->final_unit_s);

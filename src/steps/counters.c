@@ -7,49 +7,6 @@
 #include "patterns.h"
 #include "steps_state.h"
 
-/* Where a line has several counters of steps, the counter of the highest rank is taken. BY_PAIR: a
- * counter without a name. */
-enum counter_rank { NO_STEP, BY_PAIR, BY_BATCH, BY_ITERATION, BY_STEP, BY_UPDATE, BY_GLOBAL };
-
-struct counter_name {
-	const char *words;	/* with a blank on both sides of each */
-	bool of_epoch;		/* the counter of epochs itself */
-	bool many;		/* "epochs 10" is a setting; "epochs 3/10" is a counter */
-	enum counter_rank rank;
-};
-
-static const struct counter_name names[] = {
-	{ " epoch ep ", true, false, NO_STEP },
-	{ " epochs ", true, true, NO_STEP },
-	{ " global_step globalstep global_steps global_iter num_updates ", false, false,
-	  BY_GLOBAL },
-	{ " total_steps total_timesteps ", false, true, BY_GLOBAL },
-	{ " update ", false, false, BY_UPDATE },
-	{ " updates ", false, true, BY_UPDATE },
-	{ " step steps train_step training_step opt_step optimizer_step timestep ", false, false,
-	  BY_STEP },
-	{ " timesteps ", false, true, BY_STEP },
-	{ " iteration iterations training_iteration iter iters iter_num itr ", false, false,
-	  BY_ITERATION },
-	{ " batch batch_idx minibatch ", false, false, BY_BATCH },
-	{ " batches ", false, true, BY_BATCH },
-};
-
-/* The name of n letters in either case; NULL: the word names no counter. */
-static const struct counter_name *counter_name_find(const char *word, size_t n)
-{
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		size_t length;
-
-		for (const char *w = names[i].words + 1; *w; w += length + 1) {
-			length = strcspn(w, " ");
-			if (length == n && !strncasecmp(w, word, n))
-				return &names[i];
-		}
-	}
-	return NULL;
-}
-
 #define GAP_MAX 24		/* bytes between a name and its number: a table's column */
 #define PAIR_GAP_MAX 8		/* bytes between the epoch and a pair without a name */
 #define DIGITS_MAX 15
@@ -64,6 +21,13 @@ struct reader {
 	size_t epoch_end;		/* behind the epoch's numbers; 0: no epoch yet */
 	enum counter_rank rank;			/* of the step that was found */
 	bool other_work;		/* a word of other work was read */
+	/* the first number that may be a total of steps: it counts as a step if the line has no
+	 * other, unless the rank is NO_STEP; whole.n NaN: none */
+	struct counter whole;
+	enum counter_rank whole_rank;
+	bool whole_is_sure;
+	uint64_t whole_letters;
+	double whole_epochs;
 	struct counters *out;
 };
 
@@ -196,7 +160,14 @@ static bool is_measure(const struct reader *r, size_t begin, const struct counte
 	char before = (char)(begin > 0 ? r->line[begin - 1] : ' ');
 
 	return before == '/' || before == '.' || previous_is(r, "per|every") ||
-	       (name->rank != BY_GLOBAL && previous_is(r, "total|max|num|warmup|accumulation"));
+	       (name->rank != BY_GLOBAL && previous_is(r, "warmup|accumulation"));
+}
+
+/* True if the word before says that the name's number is a total. */
+static bool is_whole(const struct reader *r, const struct counter_name *name, bool *is_sure)
+{
+	return name->rank != BY_GLOBAL && r->previous &&
+	       whole_word_find(r->previous, r->previous_length, is_sure);
 }
 
 static void take_epoch(struct reader *r, const struct counter *c, size_t end)
@@ -210,6 +181,24 @@ static void take_epoch(struct reader *r, const struct counter *c, size_t end)
 	/* "end of epoch 3", "finished epoch 3" */
 	r->out->epoch_is_over = previous_is(r, "of|finished|completed|after");
 	r->epoch_end = end;
+}
+
+/* rank: as which the number counts if the line has no other step. */
+static void take_whole(struct reader *r, const struct counter_name *name, const struct counter *c,
+		       enum counter_rank rank, bool is_sure)
+{
+	if (r->other_work) {
+		r->out->is_other |= rank != NO_STEP;
+		return;
+	}
+	if (name->of_epoch && isnan(r->whole_epochs))
+		r->whole_epochs = c->n;
+	if (name->of_epoch || !isnan(r->whole.n))
+		return;
+	r->whole = *c;
+	r->whole_rank = rank;
+	r->whole_is_sure = is_sure;
+	r->whole_letters = r->letters;
 }
 
 static void take_step(struct reader *r, const struct counter *c, enum counter_rank rank)
@@ -230,16 +219,20 @@ static size_t take_named(struct reader *r, const struct counter_name *name, size
 {
 	size_t number = find_number(r, end), behind;
 	enum counter_rank rank = previous_is(r, "global") && name->rank ? BY_GLOBAL : name->rank;
+	bool is_sure = name->of_epoch;
 	struct counter c;
 
 	if (!number || is_measure(r, begin, name))
 		return 0;
 	behind = read_counter(r, number, &c);
 	/* "batch 128 = 2 x 64" is a batch size */
-	if (!behind || (rank == BY_BATCH && char_at(r, skip_blanks(r, behind)) == '=') ||
-	    (name->many && isnan(c.total) && name->rank != BY_GLOBAL))
+	if (!behind || (rank == BY_BATCH && char_at(r, skip_blanks(r, behind)) == '='))
 		return 0;
-	if (name->of_epoch)
+	if (isnan(c.total) && is_whole(r, name, &is_sure))
+		take_whole(r, name, &c, NO_STEP, is_sure);
+	else if (isnan(c.total) && name->whole && rank == name->rank)
+		take_whole(r, name, &c, name->many ? NO_STEP : rank, is_sure);
+	else if (name->of_epoch)
 		take_epoch(r, &c, behind);
 	else
 		take_step(r, &c, rank);
@@ -295,8 +288,10 @@ static void take_joined(struct reader *r, size_t begin, size_t end)
  * work. */
 static bool read_word(struct reader *r)
 {
-	size_t begin = r->at, end = begin, behind = 0;
+	size_t begin = r->at, end = begin, behind = 0, number;
 	const struct counter_name *name;
+	bool is_sure;
+	struct counter c;
 
 	while (is_letter(char_at(r, end)))
 		end++;
@@ -311,8 +306,14 @@ static bool read_word(struct reader *r)
 		r->letters = (r->letters ^ (uint64_t)tolower((unsigned char)r->line[i])) *
 			     0x100000001b3;
 	name = counter_name_find(r->line + begin, end - begin);
-	if (name)
+	if (name) {
 		behind = take_named(r, name, begin, end);
+	} else if ((name = whole_name_find(r->line + begin, end - begin, &is_sure))) {
+		number = find_number(r, end);
+		behind = number ? read_counter(r, number, &c) : 0;
+		if (behind && isnan(c.total))
+			take_whole(r, name, &c, NO_STEP, is_sure);
+	}
 	r->previous = r->line + begin;
 	r->previous_length = end - begin;
 	if (behind)
@@ -354,14 +355,36 @@ static void look_behind(struct reader *r)
 	}
 }
 
+/* Decides what the numbers are that may be totals. */
+static void settle_wholes(struct reader *r)
+{
+	struct counters *out = r->out;
+
+	if (isnan(out->epoch.total) && out->epoch.n <= r->whole_epochs) {
+		out->epoch.total = r->whole_epochs;
+		out->epoch_in_brackets = true;	/* a number of epochs, not that of the last */
+	}
+	if (r->rank != NO_STEP) {
+		out->whole = isnan(out->step.total) ? r->whole.n : (double)NAN;
+		out->whole_is_sure = r->whole_is_sure;
+	} else if (r->whole_rank != NO_STEP) {
+		r->rank = r->whole_rank;
+		out->step = r->whole;
+		out->is_global = r->rank == BY_GLOBAL;
+		out->label = r->whole_letters;
+	}
+}
+
 bool counters_find(const char *line, size_t n, struct counters *out)
 {
-	struct reader r = { .line = line, .n = n, .letters = 0xcbf29ce484222325, .out = out };
-
-	*out = (struct counters){
-		.epoch = { (double)NAN, (double)NAN }, .step = { (double)NAN, (double)NAN },
+	static const struct counter none = { (double)NAN, (double)NAN };
+	struct reader r = {
+		.line = line, .n = n, .letters = 0xcbf29ce484222325, .out = out,
+		.whole = none, .whole_epochs = (double)NAN,
 	};
-	while (r.at < r.n && !(r.other_work && r.rank != NO_STEP)) {
+
+	*out = (struct counters){ .epoch = none, .step = none, .whole = (double)NAN };
+	while (r.at < r.n && !(r.other_work && (r.rank != NO_STEP || r.whole_rank != NO_STEP))) {
 		if (is_letter(line[r.at]))
 			r.other_work |= !read_word(&r);
 		else if (is_digit_at(&r, r.at))
@@ -369,6 +392,7 @@ bool counters_find(const char *line, size_t n, struct counters *out)
 		else
 			r.at++;
 	}
+	settle_wholes(&r);
 	if (r.epoch_end && r.rank == NO_STEP && !out->is_other)
 		look_behind(&r);
 	return r.epoch_end || r.rank != NO_STEP || out->is_other;

@@ -113,11 +113,16 @@ static void read_line(const struct pattern *p, const struct span *groups, struct
 		.total = count_of(group(groups, p->total)),
 		.epoch = count_of(group(groups, p->epoch)),
 		.epochs = count_of(group(groups, p->epochs)) + p->last_epoch,
-		.first_epoch = p->first_epoch, .time_s = (double)NAN,
+		.first_epoch = p->first_epoch, .time_s = (double)NAN, .whole = (double)NAN,
+		.leap = (double)NAN,
 		.elapsed_s = elapsed_of(group(groups, p->elapsed)), .description = description.text,
 		.description_length = description.n, .arrival_s = (double)NAN,
 		.epoch_is_over = p->kind == KIND_EPOCHS,
 	};
+	if (kind == KIND_PERCENT && isnan(out->total))
+		out->total = 100;
+	else if (kind == KIND_PERCENT)
+		out->kind = KIND_ITERATIONS;
 	if (out->first_epoch == ONE_OR_ZERO && out->epoch <= 0)
 		out->first_epoch = 0;
 	out->epochs_are_bare = p->bare_epochs;
@@ -128,6 +133,8 @@ static void read_line(const struct pattern *p, const struct span *groups, struct
 		if (isnan(out->epoch) && description.n > 0 &&
 		    counters_find(description.text, description.n, &c) && !c.is_other)
 			read_epoch(&c, out);
+		if (out->kind == KIND_ITERATIONS && !isnan(out->epoch))
+			out->kind = KIND_BATCHES;
 	}
 	if (!p->time)
 		return;
@@ -142,12 +149,50 @@ static void read_line(const struct pattern *p, const struct span *groups, struct
 	out->time_is_coarse = units < COARSE_UNITS;
 }
 
+/* A line of a table's numbers: the epoch's results if it has no step. */
+static bool scan_numbers(const struct patterns *p, const char *line, size_t n,
+			 struct sighting *out)
+{
+	double epoch, step;
+
+	if (!table_read_numbers(&p->table, line, n, &epoch, &step))
+		return false;
+	out->kind = isnan(step) ? KIND_EPOCHS : p->table.is_iteration ? KIND_ITERATIONS
+								      : KIND_UNKNOWN;
+	out->is_global = p->table.is_global;
+	out->epoch = epoch;
+	out->step = isnan(step) ? epoch : step;
+	out->epoch_is_over = isnan(step);
+	out->first_epoch = epoch > 0 ? ONE_OR_ZERO : 0;
+	return true;
+}
+
+/* Lines of a table, and of a part, which are no counters. */
+static bool scan_other(struct patterns *p, const struct pattern *item, const char *line, size_t n,
+		       struct sighting *out)
+{
+	const double none = (double)NAN;
+
+	*out = (struct sighting){
+		.pattern = item, .kind = item->kind, .step = none, .total = none, .epoch = none,
+		.epochs = none, .elapsed_s = none, .whole = none, .leap = none, .time_s = none,
+		.arrival_s = none,
+	};
+	if (item->scan == SCAN_NAMES)
+		return table_read_names(&p->table, line, n);
+	if (item->scan == SCAN_PART)
+		return steps_part(line, n, &out->step, &out->parts_are_left);
+	return scan_numbers(p, line, n, out);
+}
+
 static bool scan_line(struct patterns *p, int i, const char *line, size_t n, struct sighting *out)
 {
 	const struct pattern *item = p->items[i];
 	const struct counters *c = &p->counters;
 	enum pattern_scan scan;
 
+	if (item->scan >= SCAN_NAMES)
+		return scan_other(p, item, line, n, out);
 	if (p->counters_are == UNREAD)
 		p->counters_are = counters_find(line, n, &p->counters) ? HAS_COUNTERS : READ;
 	scan = c->is_other ? SCAN_TOTAL : isnan(c->step.n) ? SCAN_EPOCH :
@@ -159,7 +204,8 @@ static bool scan_line(struct patterns *p, int i, const char *line, size_t n, str
 		.step = c->step.n, .total = c->step.total, .time_s = (double)NAN,
 		.arrival_s = (double)NAN, .is_global = c->is_global,
 		.is_of_epoch = c->is_of_epoch, .epoch_is_over = c->epoch_is_over,
-		.label = c->label,
+		.label = c->label, .whole = c->whole, .whole_is_sure = c->whole_is_sure,
+		.leap = (double)NAN,
 	};
 	read_epoch(c, out);
 	if (item->scan == SCAN_EPOCH && !c->is_other)
@@ -194,7 +240,13 @@ bool patterns_match(struct patterns *p, int i, const char *line, size_t n, struc
 uint64_t patterns_candidates(struct patterns *p, const char *line, size_t n)
 {
 	p->counters_are = UNREAD;
-	return p->always | needles_find(&p->needles, line, n);
+	return (p->always | needles_find(&p->needles, line, n)) &
+	       ~(p->table.is_open ? 0 : p->of_table);
+}
+
+void patterns_begin_run(struct patterns *p)
+{
+	p->table = (struct table){ .is_open = false };
 }
 
 /* --- all of them --- */
@@ -212,6 +264,8 @@ static int add_pattern(struct patterns *p, const struct pattern *item, struct er
 		needles_add(&p->needles, item->needles[i], bit);
 	if (!item->needles[0] || !*item->needles[0])
 		p->always |= bit;
+	if (item->scan == SCAN_NUMBERS)
+		p->of_table = bit;
 	p->items[p->n++] = item;
 	return 0;
 }

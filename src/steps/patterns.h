@@ -64,7 +64,7 @@ struct needles {
 };
 
 void needles_init(struct needles *n);
-/* needle: printable ASCII, which sets these bits where found. After the last, needles_link is
+/* needle: ASCII or UTF-8, which sets these bits where found. After the last, needles_link is
  * called. */
 void needles_add(struct needles *n, const char *needle, uint64_t bits);
 void needles_link(struct needles *n);
@@ -99,6 +99,10 @@ struct counters {
 	bool epoch_is_over;		/* the line says what came of the epoch */
 	bool is_other;			/* a counter is there, but of an evaluation */
 	uint64_t label;			/* hash of the letters before the step's number */
+	/* "max_steps=1000" beside the step; unless it is sure, "total_steps=1000", which some
+	 * programs print as their position; NaN */
+	double whole;
+	bool whole_is_sure;
 };
 
 /* True if the line has a counter, of training or not. */
@@ -107,13 +111,34 @@ bool counters_find(const char *line, size_t n, struct counters *out);
 /* True if a word of other work stands in the line. */
 bool counters_has_other_work(const char *line, size_t n);
 
+/* --- the columns of numbers below a line of names --- */
+
+/* A line of names has a counter's name as a column: "epoch  train_loss  dur", "| step | loss |",
+ * "epoch,loss". The lines below it have numbers only, in at most as many columns. */
+
+struct table {
+	bool is_open;			/* a line of names was read */
+	int n_columns;
+	int epoch, step;		/* columns; -1: none */
+	bool is_global;			/* the step is counted from the beginning */
+	bool is_iteration;		/* what a step is, is not known */
+};
+
+/* Reads a line of names. False: the line is something else, and the table is unchanged. */
+bool table_read_names(struct table *t, const char *line, size_t n);
+
+/* Reads a line of numbers. epoch, step: NaN where the table has no such column. */
+bool table_read_numbers(const struct table *t, const char *line, size_t n, double *epoch,
+			double *step);
+
 /* --- the lines in which programs print their steps --- */
 
 /* The formats are those of the frameworks' sources and documentation: nanoGPT, nanochat,
  * modded-nanogpt, llm.c, Megatron-LM, DeepSpeed, torchtitan, timm, torchvision (DETR, MAE),
  * mmengine, detectron2, Composer, Keras, tqdm, Hugging Face's Trainer, and the ImageNet and MNIST
- * examples of PyTorch. Those of Lightning, fastai, Stable-Baselines3, XGBoost, LightGBM,
- * Ultralytics, Hydra and the tutorials of PyTorch come from their output (tests/reference/logs). */
+ * examples of PyTorch; and CLU. Those of Lightning, fastai, Stable-Baselines3, XGBoost, LightGBM,
+ * Ultralytics, Hydra, scikit-learn, Rich and the tutorials of PyTorch come from their output
+ * (tests/reference/logs). */
 
 /* The unit that the counter of a line counts. */
 enum pattern_kind {
@@ -125,10 +150,14 @@ enum pattern_kind {
 	KIND_SAMPLES,		/* samples, from the beginning of the epoch */
 	KIND_TIMESTEPS,		/* steps of an environment, from the beginning */
 	KIND_UNKNOWN,		/* unknown: a last resort */
+	KIND_ITERATIONS,	/* of a program's own: rounds, trees, no updates */
+	KIND_PERCENT,		/* percent of a bar that tells nothing else */
 	KIND_EPOCHS,		/* epochs: the last resort of all, and the epoch of other lines */
 	KIND_LOSSES,		/* no counter; the log has its steps elsewhere */
 	KIND_FINAL,		/* no counter; the mean step time, at the end */
 	KIND_TRIAL,		/* no counter; another training begins, as in a sweep */
+	KIND_PART,		/* no counter; one training of several: "Fold 2/5" */
+	KIND_NAMES,		/* no counter; the names of a table's columns */
 	KIND_LIGHTNING,		/* no counter; Lightning begins, whose epochs count from 0 */
 };
 
@@ -138,6 +167,9 @@ enum pattern_scan {
 	SCAN_TOTAL,		/* a step with its total; or steps of other work */
 	SCAN_STEP,		/* a step without its total */
 	SCAN_EPOCH,		/* an epoch and no step */
+	SCAN_NAMES,		/* names of columns */
+	SCAN_NUMBERS,		/* numbers in these columns */
+	SCAN_PART,		/* the number of a part */
 };
 
 /* The meaning of the time in a line. */
@@ -149,7 +181,7 @@ enum pattern_time {
 	TIME_RATE_MEAN,		/* steps a second */
 };
 
-#define PATTERN_NEEDLES 7
+#define PATTERN_NEEDLES 12
 #define PATTERNS_MAX 64		/* bits of a mask */
 
 /* The int8_t members are numbers of groups; 0: the expression has no such group. */
@@ -167,8 +199,9 @@ struct pattern {
 	bool bare_epochs;	/* sighting: epochs_are_bare */
 	bool last_epoch;	/* the printed total of epochs is the number of the last one */
 	bool counts_from_0;	/* step 0 is the first that is done */
+	bool is_bar;		/* the counter is of units done, at any time */
 	int8_t hits;		/* hits before the pattern is locked; 0: LOCK_HITS */
-	bool may_be_step;	/* KIND_IGNORE: other patterns are tried on the line as well */
+	bool may_be_step;	/* no counter: other patterns are tried on the line as well */
 	const char *time_unit;	/* "ms", "s", for lines without a group unit */
 };
 
@@ -189,6 +222,12 @@ struct sighting {
 	bool from_header;		/* the epoch is of an earlier line of its own */
 	int64_t header;			/* the number of that line */
 	uint64_t label;			/* hash of the words before the counter; 0: none */
+	double whole;			/* see struct counters */
+	bool whole_is_sure;
+	bool total_is_named;		/* the total stands apart: it may be the training's */
+	bool parts_are_left;		/* KIND_PART; step: the number of the part */
+	double leap;			/* units since the line before; NaN: not known */
+	bool from_step_0;		/* a step 0 was seen: the step is the number of the last */
 	double time_s;			/* of a step, or of all steps */
 	bool time_is_coarse;		/* fewer than ten units of its last digit */
 	const char *description;	/* points into the line; not terminated */
@@ -208,6 +247,8 @@ struct patterns {
 	/* of the line that patterns_candidates got, if it was read */
 	struct counters counters;
 	enum { UNREAD, READ, HAS_COUNTERS } counters_are;
+	struct table table;
+	uint64_t of_table;		/* bit of the pattern of its numbers */
 };
 
 /* -1 with EX_USAGE for a step_regex that is no expression. *p must not be moved: an item may be in
@@ -220,6 +261,8 @@ uint64_t patterns_candidates(struct patterns *p, const char *line, size_t n);
 /* The same line, after patterns_candidates. out points into the line. */
 bool patterns_match(struct patterns *p, int i, const char *line, size_t n,
 		    struct sighting *out);
+/* Forgets the lines before: another run begins. */
+void patterns_begin_run(struct patterns *p);
 
 /* --- finds the progress bar of the training among a program's bars --- */
 
@@ -229,7 +272,8 @@ bool patterns_match(struct patterns *p, int i, const char *line, size_t n,
  * one, or if it was taken in the job's run before. It is given up for a bar that turns out to be
  * the inner of two nested bars. It is given up, too, for a bar that has lived as long since the
  * taken bar was last seen, unless the taken bar moves on beside it: then the other bar is that of
- * an evaluation. */
+ * an evaluation. Of two bars that take turns the first is that of the training, unless the other
+ * takes far longer, or says that it trains. */
 
 #define BARS_MAX 8
 
@@ -241,6 +285,7 @@ struct bar {
 	double total;			/* NaN: none */
 	int64_t born;			/* order of their first lines */
 	bool described;
+	bool trains;			/* the description says so */
 	bool of_epochs;			/* the description is "epoch", without a number */
 	double elapsed_s, step;		/* at its last line */
 	double first_arrival_s;		/* NaN: not known */
@@ -280,6 +325,9 @@ void bars_trust_last(struct bars *b);
 
 /* Steps were seen elsewhere: the bars' lives up to now no longer count. */
 void bars_see_other(struct bars *b);
+
+/* True if the taken bar is at its end. */
+bool bars_taken_ended(const struct bars *b);
 
 /* Takes a line of a bar. True if the bar is that of the training. *changed: it is since this line.
  * *repeated: how often the bar has begun again. */

@@ -25,7 +25,13 @@ static void begin_run(struct steps *s)
 {
 	log_lines_init(&s->lines);
 	track_init(&s->track, 0, 0);
-	memset(s->records, 0, sizeof(s->records));
+	patterns_begin_run(&s->patterns);
+	for (int i = 0; i < PATTERNS_MAX; i++)
+		s->records[i] = (struct record){
+			.step = (double)NAN, .epoch = (double)NAN, .leap = (double)NAN,
+		};
+	s->whole = s->whole_step = s->part = (double)NAN;
+	s->whole_counts = s->parts_are_left = s->has_begun = false;
 	s->locked = s->almost = -1;
 	s->active = ~(uint64_t)0;
 	s->header = (struct header){ .epoch = (double)NAN, .epochs = (double)NAN };
@@ -87,12 +93,15 @@ static bool try_patterns(struct steps *s, uint64_t todo, const char *text, size_
 			 double arrival_s)
 {
 	struct sighting seen;
-	bool found = false;
+	bool found = false, is_scanned = false;
 
 	for (int i = 0; todo; i++, todo >>= 1) {
 		if (!(todo & 1))
 			continue;
-		s->bytes_left -= (double)(n > TRY_MIN_BYTES ? n : TRY_MIN_BYTES);
+		/* All scans of a line together cost about as much as one expression. */
+		if (s->patterns.regex[i] || !is_scanned)
+			s->bytes_left -= (double)(n > TRY_MIN_BYTES ? n : TRY_MIN_BYTES);
+		is_scanned |= !s->patterns.regex[i];
 		if (!patterns_match(&s->patterns, i, text, n, &seen))
 			continue;
 		seen.arrival_s = arrival_s;

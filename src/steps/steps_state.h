@@ -52,6 +52,28 @@ enum other_work {
  * For the latter fewer words count: "mAP" is no map. */
 enum other_work other_work_of(const char *text, size_t n, bool in_line);
 
+/* --- the names of counters --- */
+
+/* Where a line has several counters of steps, the counter of the highest rank is taken. BY_PAIR: a
+ * counter without a name. */
+enum counter_rank { NO_STEP, BY_PAIR, BY_BATCH, BY_ITERATION, BY_STEP, BY_UPDATE, BY_GLOBAL };
+
+struct counter_name {
+	const char *words;	/* with a blank on both sides of each */
+	bool of_epoch;		/* the counter of epochs itself */
+	bool many;		/* "epochs 10" is a setting; "epochs 3/10" is a counter */
+	bool whole;		/* the total of another counter, if the line has one */
+	enum counter_rank rank;
+};
+
+/* The name of n letters in either case; NULL: the word names no counter. */
+const struct counter_name *counter_name_find(const char *word, size_t n);
+/* The name in "max_steps" and "totalSteps"; NULL: the word is no such name. *is_sure: it names a
+ * total, and cannot name a position. */
+const struct counter_name *whole_name_find(const char *word, size_t n, bool *is_sure);
+/* True if the word before a name says that its number is a total: "max", "total". */
+bool whole_word_find(const char *word, size_t n, bool *is_sure);
+
 /* --- from the sightings of one counter to positions and times --- */
 
 /* Lines come in bundles with one time of arrival, which is that of the last line. An interval lies
@@ -96,12 +118,16 @@ struct track {
 	double length;			/* units of an epoch, where lines have no total; NaN */
 	double former_total, former_position;	/* in the job's run before; NaN */
 	int64_t header;			/* the line of the epoch, if it has one of its own */
+	double leap;			/* units from line to line, before the last; NaN */
+	bool from_step_0;		/* the first unit is 0 */
 	enum track_within within;
 	struct track_unknown unknown;
 	bool repeats;			/* the counter fell back: its total is that of an epoch */
 	bool trial_ended;		/* the next line begins another training */
 	bool from_0;			/* epochs count from 0, if nothing else is known */
 	bool bars_are_of_updates;	/* known from elsewhere */
+	bool parts_are_left;		/* known from elsewhere: other trainings follow */
+	bool part_began;		/* a fall of the counter begins another training */
 	bool broken;			/* something else went on since the last step */
 	struct track_point anchor, latest, sum;
 };
@@ -115,6 +141,9 @@ void track_continue(struct track *t, const struct track *before);
 void track_break(struct track *t);
 /* The bar repeats within the units of an outer bar, of which `step` out of `total` are done. */
 void track_see_outer(struct track *t, const struct sighting *s, double step, double total);
+/* The bar is at its end, and the program goes on: the total may be that of an epoch. e: the last
+ * event, which is changed accordingly. */
+void track_doubt_total(struct track *t, struct step_event *e);
 /* Takes a sighting with a step, and fills in event, except begins. False: the sighting is of
  * something else, and event is unused. */
 bool track_add(struct track *t, const struct sighting *s, struct step_event *event);
@@ -127,7 +156,8 @@ bool track_add(struct track *t, const struct sighting *s, struct step_event *eve
 struct record {
 	int hits;			/* hits in a row that count */
 	int64_t n;			/* all hits */
-	double step, first_arrival_s;
+	double step, epoch, first_arrival_s;
+	double leap;			/* from a step to a higher one; NaN */
 	bool from_0;			/* an epoch 0 was seen */
 	bool step_0;			/* a step 0 was seen */
 };
@@ -156,6 +186,12 @@ struct steps {
 	/* Hugging Face's trainer, whose bars count updates however often they begin */
 	bool is_trainer;
 	bool is_lightning;
+	bool parts_are_left;		/* a line says that other trainings follow */
+	double part;			/* the number in that line; NaN */
+	/* the last number that is a total or a position, the step beside it, and which it is */
+	double whole, whole_step;
+	bool whole_counts;
+	struct step_event last;		/* of the locked pattern */
 	bool has_begun;			/* an event of the locked pattern was passed on */
 	char rank[RANK_MAX];		/* the only rank that counts */
 	size_t rank_length;		/* 0: no rank has printed a step yet */

@@ -14,6 +14,7 @@ void track_init(struct track *t, double epochs, double total)
 		.first_epoch = (double)NAN, .epochs = (double)NAN, .length = (double)NAN,
 		.expected_epochs = t->expected_epochs, .from_0 = t->from_0,
 		.former_total = (double)NAN, .former_position = (double)NAN,
+		.leap = (double)NAN,
 		.anchor = nowhere, .latest = nowhere, .sum = nowhere,
 		.unknown = {
 			.seen = (double)NAN, .fell_from = (double)NAN, .first = (double)NAN,
@@ -30,6 +31,13 @@ void track_break(struct track *t)
 /* --- whether a line of a counter of unknown meaning is of the training --- */
 
 #define NEAR_END 0.99
+
+/* Returns the units that were done in an epoch that is over. Where each unit has a line and the
+ * first is 0, the last has the number of units less one. */
+static double units_of_epoch(const struct track *t)
+{
+	return t->step + (t->from_step_0 && t->leap <= 1);
+}
 
 /* True if the counter falls, or its total changes before its end. */
 static bool leads_astray(const struct track *t, const struct sighting *s)
@@ -52,7 +60,7 @@ static bool is_next_epoch(struct track *t, const struct sighting *s)
 	again = from >= t->step && from >= u->fell_from && from <= u->fell_from;
 	u->fell_from = from;
 	if (again && !t->repeats)
-		t->base += t->step;
+		t->base += units_of_epoch(t);
 	return again;
 }
 
@@ -138,13 +146,14 @@ void track_continue(struct track *t, const struct track *before)
 
 static double epoch_length(const struct track *t, const struct sighting *s)
 {
-	return s->total > 0 ? s->total : t->length;
+	return s->total > 0 && !s->total_is_named ? s->total : t->length;
 }
 
 static void see_epoch(struct track *t, const struct sighting *s)
 {
 	/* A guess, where neither this line nor those before it have shown it. */
-	bool from_1 = !t->from_0 && !(s->kind == KIND_BAR && s->epoch > 1 && isnan(s->epochs));
+	bool from_1 = !t->from_0 && !(s->kind == KIND_BAR && !s->from_header && s->epoch > 1 &&
+				    isnan(s->epochs));
 
 	if (s->first_epoch != ONE_OR_ZERO || s->epoch <= 0)
 		from_1 = s->first_epoch == 1;
@@ -159,6 +168,8 @@ static enum track_within first_line_says(const struct sighting *s)
 {
 	if (s->is_of_epoch || (s->kind == KIND_BAR && !s->from_header))
 		return WITHIN_EPOCHS;
+	if (s->total_is_named)
+		return WITHIN_UNKNOWN;
 	if (s->total > 0 && s->from_header)
 		return s->step <= EARLY * s->total ? WITHIN_EPOCHS : NOT_WITHIN;
 	return s->total > 0 && !s->epoch_is_behind ? WITHIN_EPOCHS : WITHIN_UNKNOWN;
@@ -171,7 +182,10 @@ static void see_within(struct track *t, const struct sighting *s)
 	/* where each line has an epoch, the same count in the next epoch counts as a fall */
 	double same = !s->from_header && s->kind != KIND_BAR ? 0.5 : 0;
 
-	if (s->kind == KIND_BATCHES || s->kind == KIND_EPOCH || s->kind == KIND_SAMPLES)
+	bool begins_again = t->within == WITHIN_UNKNOWN && isnan(t->epoch) && s->step < t->step;
+
+	if (s->kind == KIND_BATCHES || s->kind == KIND_EPOCH || s->kind == KIND_SAMPLES ||
+	    (begins_again && !s->is_global))
 		t->within = WITHIN_EPOCHS;
 	else if (s->is_global)
 		t->within = NOT_WITHIN;
@@ -195,12 +209,12 @@ static bool follow_epochs(struct track *t, const struct sighting *s)
 	if (s->kind == KIND_BAR && !changed && fell && s->step <= 0)
 		return false;	/* Lightning sets a bar back before it changes its description */
 	see_within(t, s);
-	if (fell && s->epoch > t->epoch && !(s->total > 0))
-		t->length = t->step;
+	if (s->step <= t->step && s->epoch > t->epoch && (!(s->total > 0) || s->total_is_named))
+		t->length = units_of_epoch(t);
 	/* of the first epoch again: the former training is over, and another begins */
 	if (!isnan(t->epoch) && s->epoch <= t->first_epoch &&
 	    (s->epoch < t->epoch || (fell && (s->kind == KIND_BAR || s->header != t->header)))) {
-		t->trials = t->base + (t->total > 0 ? t->total : t->step);
+		t->trials = t->base + (t->total > 0 ? t->total : units_of_epoch(t));
 		t->epoch = (double)NAN;
 	}
 	see_epoch(t, s);
@@ -230,6 +244,23 @@ void track_see_outer(struct track *t, const struct sighting *s, double step, dou
 		t->base = base - s->total * !isnan(t->step);
 }
 
+/* The number of epochs, if it is known and not passed yet. */
+static double epochs_of(const struct track *t)
+{
+	double epochs = t->epochs > 0 ? t->epochs : t->expected_epochs;
+	double begun = isnan(t->epoch) ? 0 : t->epoch - t->first_epoch + 1;
+
+	return epochs > 0 && epochs >= begun ? epochs : (double)NAN;
+}
+
+void track_doubt_total(struct track *t, struct step_event *e)
+{
+	t->repeats = true;
+	e->unit = STEP_BATCHES;
+	e->total = epochs_of(t) * t->total;
+	e->total_may_be_of_epoch = true;
+}
+
 /* --- the position --- */
 
 /* The counter fell: a new epoch begins. A counter from the beginning of the training falls only if
@@ -238,8 +269,11 @@ static void begin_again(struct track *t, const struct sighting *s)
 {
 	bool was_at_its_end = t->total > 0 && t->step >= t->total / 2;
 
-	if ((s->kind != KIND_UPDATES && s->kind != KIND_TIMESTEPS) || was_at_its_end) {
-		t->base += t->total > 0 ? t->total : t->step;
+	if (t->part_began) {
+		t->trials = t->base += t->total > 0 && was_at_its_end ? t->total
+								     : units_of_epoch(t);
+	} else if ((s->kind != KIND_UPDATES && s->kind != KIND_TIMESTEPS) || was_at_its_end) {
+		t->base += t->total > 0 ? t->total : units_of_epoch(t);
 		t->repeats = true;
 	}
 	t->anchor = t->latest = nowhere;
@@ -292,6 +326,10 @@ static enum step_unit unit_of(const struct track *t, const struct sighting *s)
 		return STEP_TIMESTEPS;
 	if (s->kind == KIND_EPOCHS)
 		return STEP_EPOCHS;
+	if (s->kind == KIND_ITERATIONS)
+		return STEP_ITERATIONS;
+	if (s->kind == KIND_PERCENT)
+		return STEP_PERCENT;
 	if (s->kind == KIND_BAR && bars_is_of_epoch(s))
 		return STEP_BATCHES;
 	if (s->kind == KIND_BAR && t->bars_are_of_updates)
@@ -301,34 +339,29 @@ static enum step_unit unit_of(const struct track *t, const struct sighting *s)
 	return s->kind == KIND_BATCHES || t->repeats ? STEP_BATCHES : STEP_UPDATES;
 }
 
-/* The number of epochs, if it is known and not passed yet. */
-static double epochs_of(const struct track *t)
-{
-	double epochs = t->epochs > 0 ? t->epochs : t->expected_epochs;
-	double begun = isnan(t->epoch) ? 0 : t->epoch - t->first_epoch + 1;
-
-	return epochs > 0 && epochs >= begun ? epochs : (double)NAN;
-}
-
 /* The total of the training: a counter that repeats has its total in each epoch. After a second
- * training nobody knows how many will come. */
+ * training, or before the last of several, nobody knows how many will come. */
 static double total_of(const struct track *t, const struct sighting *s, enum step_unit unit)
 {
-	double length = epoch_length(t, s);
+	double length = epoch_length(t, s), total = (double)NAN;
 
-	if (t->trials > 0)
+	if (t->trials > 0 || t->parts_are_left)
 		return (double)NAN;
 	if (unit == STEP_EPOCHS)
-		return epochs_of(t);
-	if (unit == STEP_UPDATES && !t->repeats)
-		return s->total > 0 ? t->base + s->total : (double)NAN;
-	return t->repeats && length > 0 ? epochs_of(t) * length : (double)NAN;
+		total = epochs_of(t);
+	else if (t->repeats && length > 0)
+		total = epochs_of(t) * length;
+	else if (!t->repeats && s->total > 0 && unit != STEP_BATCHES && unit != STEP_SAMPLES)
+		total = t->base + s->total;
+	return t->base + t->step > total ? (double)NAN : total;
 }
 
 /* True if the total of a line may be that of an epoch: a bar and "[4/20] loss" do not say what they
  * count; "batch 4/20" counts within an epoch, and so may any counter until a second one begins. */
 static bool total_may_be_of_epoch(const struct track *t, const struct sighting *s)
 {
+	if (s->kind == KIND_ITERATIONS || s->kind == KIND_PERCENT)
+		return true;
 	if (t->repeats || s->is_global)
 		return false;
 	if (s->kind == KIND_BAR)
@@ -337,6 +370,14 @@ static bool total_may_be_of_epoch(const struct track *t, const struct sighting *
 		return true;
 	return !isnan(s->epoch) && !(t->epoch > t->first_epoch) &&
 	       !(s->kind == KIND_UPDATES && s->from_header);
+}
+
+/* True if more units may be done than the line tells. Bars tell their last unit. */
+static bool is_least(const struct track *t, const struct sighting *s, const struct step_event *e)
+{
+	if (s->kind == KIND_BAR || s->kind == KIND_EPOCH || s->pattern->is_bar)
+		return false;
+	return t->leap > 1 && !(s->step >= s->total) && !(e->position >= e->total);
 }
 
 /* --- how long the steps took, by times of arrival or by printed times --- */
@@ -404,6 +445,9 @@ bool track_add(struct track *t, const struct sighting *s, struct step_event *e)
 		t->unknown.seen = t->unknown.fell_from = t->unknown.left_at = (double)NAN;
 	}
 	t->trial_ended = false;
+	if (!isnan(s->leap) && s->leap > 0)
+		t->leap = s->leap;
+	t->from_step_0 = s->from_step_0;
 	if ((s->kind == KIND_UNKNOWN && !is_own(t, s)) || !move_track(t, s))
 		return false;
 	unit = unit_of(t, s);
@@ -414,7 +458,8 @@ bool track_add(struct track *t, const struct sighting *s, struct step_event *e)
 		.is_by_epochs = t->within == WITHIN_EPOCHS && epoch_length(t, s) > 0,
 		.total_may_be_of_epoch = total_may_be_of_epoch(t, s),
 	};
+	e->is_least = is_least(t, s, e);
 	set_times(t, s, e);
-	t->broken = false;
+	t->broken = t->part_began = false;
 	return true;
 }

@@ -8,6 +8,7 @@
 #include "steps_state.h"
 
 #define FASTER 4.0	/* at least this ratio of counts, as of batches to epochs */
+#define TURN 3.0	/* an evaluation between two epochs lasts at most so many of their times */
 #define ABANDONED 30.0	/* a bar unseen for this many times enough_s was left before its end */
 
 void bars_init(struct bars *b)
@@ -124,12 +125,46 @@ static bool goes_on(const struct bars *b, const struct bar *taken, const struct 
 	       other->life_unseen_s < ABANDONED * b->enough_s;
 }
 
+static bool is_at_its_end(const struct bar *bar)
+{
+	return bar->step >= bar->total;
+}
+
+static double turn_s(const struct bar *bar)
+{
+	return bar->life_s / (bar->repeated + 1);
+}
+
+/* True if the two bars may take turns, as those of training and validation do: the first is at its
+ * end, and the other, which does not say that it trains, has not gone on (life_s) for far longer
+ * than one turn of the first. */
+static bool takes_turns(const struct bar *first, const struct bar *other, double life_s)
+{
+	return is_at_its_end(first) && other->trains <= first->trains &&
+	       life_s <= TURN * turn_s(first);
+}
+
+/* True if the bar takes turns with one that began earlier. */
+static bool is_second_of_turns(const struct bars *b, const struct bar *bar)
+{
+	for (int i = 0; i < BARS_MAX; i++) {
+		const struct bar *other = &b->items[i];
+
+		if (other->id && other->born < bar->born && takes_turns(other, bar, turn_s(bar)))
+			return true;
+	}
+	return false;
+}
+
 /* True if the bar is to replace the taken one (NULL: none). */
 static bool is_better(const struct bars *b, const struct bar *bar, const struct bar *taken,
 		      const struct sighting *s)
 {
+	if (bar->life_unseen_s > b->enough_s && !taken)
+		return !is_second_of_turns(b, bar);
 	if (bar->life_unseen_s > b->enough_s)
-		return !taken || (!goes_on(b, taken, bar) && !is_within(taken, bar));
+		return !goes_on(b, taken, bar) && !is_within(taken, bar) &&
+		       !takes_turns(taken, bar, bar->life_unseen_s);
 	if (!taken)
 		return bar->id == b->known || bars_is_of_epoch(s) ||
 		       (s->total >= b->expected_total && s->total <= b->expected_total);
@@ -193,6 +228,14 @@ double bars_taken_since(const struct bars *b)
 	return (double)NAN;
 }
 
+bool bars_taken_ended(const struct bars *b)
+{
+	for (int i = 0; i < BARS_MAX; i++)
+		if (is_taken(b, &b->items[i]))
+			return is_at_its_end(&b->items[i]);
+	return false;
+}
+
 void bars_see_other(struct bars *b)
 {
 	for (int i = 0; i < BARS_MAX; i++)
@@ -220,6 +263,7 @@ bool bars_take(struct bars *b, const struct sighting *s, bool *changed, int *rep
 	bar->step = s->step;
 	bar->total = s->total;
 	bar->described = s->description_length > 0;
+	bar->trains = has_word(s, "train") || has_word(s, "epoch");
 	bar->of_epochs = has_word(s, "epoch") && isnan(s->epoch);
 	*repeated = bar->repeated;
 	if (id == b->taken) {

@@ -27,7 +27,7 @@ static void check_event(const struct step_event *e)
 {
 	assert(e->position >= 0 && isfinite(e->position));
 	assert(isnan(e->total) || (e->total > 0 && isfinite(e->total)));
-	assert(e->unit <= STEP_TIMESTEPS && e->basis <= STEP_PRINTED_MEAN);
+	assert(e->unit < N_STEP_UNITS && e->basis <= STEP_PRINTED_MEAN);
 	if (e->basis == STEP_UNTIMED)
 		assert(isnan(e->n) && isnan(e->unit_s));
 	else

@@ -17,6 +17,7 @@
 
 struct form {
 	const char *name;
+	const char *header;			/* before all; NULL: none */
 	/* of each epoch; each counter; each epoch; NULL: none */
 	const char *before, *line, *after;
 	int first_epoch, epochs;
@@ -26,6 +27,8 @@ struct form {
 	int asides;
 	double position, total;			/* position NaN: nothing is recognised */
 	enum step_unit unit;
+	enum { ANY, EXACT, LEAST } least;	/* what more may have been done */
+	bool in_doubt;				/* the total makes no end of the training */
 };
 
 #define NOTHING .position = (double)NAN, .total = (double)NAN
@@ -192,7 +195,135 @@ static const struct form forms[] = {
 	  .first_epoch = 1, .epochs = 2, .last = 1000, .by = 50, .position = 2000, .total = NO,
 	  .unit = STEP_BATCHES },
 
+	{ .name = "total_steps beside the step is its total",
+	  .line = "step=%i total_steps=1000 loss=0.5", .epochs = 1, .first = 10, .last = 80,
+	  .by = 10, .position = 80, .total = 1000, .unit = STEP_UPDATES, .least = LEAST },
+	{ .name = "total_steps before the step in JSON is its total",
+	  .line = "{\"total_steps\": 1000, \"step\": %i, \"loss\": 0.5}", .epochs = 1,
+	  .first = 1, .last = 80, .by = 1, .position = 80, .total = 1000, .unit = STEP_UPDATES,
+	  .least = EXACT },
+	{ .name = "a plural beside the singular is its total",
+	  .line = "{\"steps\": 900, \"step\": %i, \"loss\": 0.5}", .epochs = 1, .first = 1,
+	  .last = 80, .by = 1, .position = 80, .total = 900, .unit = STEP_UPDATES },
+	{ .name = "max_steps in two words is a total",
+	  .line = "iter %i, loss 0.5 (max steps 500)", .epochs = 1, .first = 1, .last = 80,
+	  .by = 1, .position = 80, .total = 500, .unit = STEP_UPDATES },
+	{ .name = "a total in a word of its own case is a total",
+	  .line = "{\"step\":%i,\"maxSteps\":500}", .epochs = 1, .first = 1, .last = 80,
+	  .by = 1, .position = 80, .total = 500, .unit = STEP_UPDATES },
+	{ .name = "a total that grows with the step is the position",
+	  .line = "iteration %i total_timesteps %i000 reward 1.0", .epochs = 1, .first = 1,
+	  .last = 9, .by = 1, .position = 9000, .total = NO, .unit = STEP_UPDATES,
+	  .least = LEAST },
+	{ .name = "a total that was passed is dropped", .line = "step %i loss 0.5 max_steps=50",
+	  .epochs = 1, .first = 10, .last = 80, .by = 10, .position = 80, .total = NO,
+	  .unit = STEP_UPDATES },
+	{ .name = "the number of epochs beside the epoch is its total",
+	  .line = "{\"epoch\": %e, \"num_epochs\": 4, \"loss\": 0.5}", .first_epoch = 1,
+	  .epochs = 2, .by = 1, .position = 2, .total = 4, .unit = STEP_EPOCHS },
+	{ .name = "a total beside steps from the beginning is the training's",
+	  .line = "epoch %e step %g max_steps 300 loss 0.5", .first_epoch = 1, .epochs = 2,
+	  .first = 1, .last = 100, .by = 1, .length = 100, .position = 200, .total = 300,
+	  .unit = STEP_UPDATES },
+	{ .name = "a total beside steps of an epoch is not the epoch's",
+	  .line = "epoch %e step %i max_steps 300 loss 0.5", .first_epoch = 1, .epochs = 2,
+	  .first = 1, .last = 100, .by = 1, .position = 200, .total = NO,
+	  .unit = STEP_BATCHES },
+	{ .name = "samples in brackets behind a prefix count samples",
+	  .line = "2026-11-28,10:00:00 | INFO | Train Epoch: %e [  %i/102400 (12%)] Data (t): "
+		  "0.012 Batch (t): 0.812, 315.1/s LR: 0.000500 Logit Scale: 14.3 Loss: 5.1",
+	  .aside = "2026-11-28,10:00:00 | INFO | Eval Epoch: %e [256 / 5000]\tClip Loss: 6.9",
+	  .asides = 1, .epochs = 2, .first = 256, .last = 102400, .by = 12768,
+	  .position = 204800, .total = NO, .unit = STEP_SAMPLES, .least = EXACT },
+	{ .name = "lines of every fiftieth batch tell the least",
+	  .line = "2026-11-28 10:00:00,518 INFO [train.py:1034] (0/2) Epoch %e, batch %i, "
+		  "loss[loss=0.7, over 2223.00 frames. ], tot_loss[loss=1.1, over 438207.72 "
+		  "frames. ], batch size: 8, lr: 2.25e-02",
+	  .after = "2026-11-28 10:00:09,518 INFO [train.py:1066] Epoch %e, validation: loss=0.4, "
+		   "over 3737520.00 frames. ",
+	  .first_epoch = 1, .epochs = 3, .last = 450, .by = 50, .position = 1350, .total = NO,
+	  .unit = STEP_BATCHES, .least = LEAST },
+	{ .name = "every tenth round of LightGBM tells the least",
+	  .line = "[%i]\tvalid_0's l2: 0.5", .epochs = 1, .first = 10, .last = 90, .by = 10,
+	  .position = 90, .total = NO, .unit = STEP_UPDATES, .least = LEAST },
+	{ .name = "a step in brackets before values counts updates",
+	  .line = "I1128 10:00:00.123456 140000 logging_writer.py:48] [%i] loss=2.31, "
+		  "accuracy=0.1",
+	  .epochs = 1, .first = 50, .last = 500, .by = 50, .position = 500, .total = NO,
+	  .unit = STEP_UPDATES, .least = LEAST },
+	{ .name = "a date before a time of day is no counter",
+	  .line = "[11/28 10:00:00] ppdet.engine INFO: Epoch: [%e] [ %i/100] learning_rate: "
+		  "0.000025 loss: 37.6 eta: 10 days, 19:39:33 batch_cost: 6.6 ips: 4.8 images/s",
+	  .epochs = 2, .last = 80, .by = 20, .position = 180, .total = NO,
+	  .unit = STEP_BATCHES, .least = LEAST },
+	{ .name = "a pair in brackets behind the epoch in brackets counts batches",
+	  .line = "Epoch: [%e] [ %i/100] loss 0.5", .epochs = 1, .first = 20, .last = 100,
+	  .by = 20, .position = 100, .total = NO, .unit = STEP_BATCHES, .least = EXACT },
+	{ .name = "a line an epoch with its last batch counts batches",
+	  .line = "epoch %e/5 batch %i/12", .first_epoch = 1, .epochs = 5, .first = 12,
+	  .last = 12, .by = 1, .position = 60, .total = 60, .unit = STEP_BATCHES },
+	{ .name = "steps from 0 within epochs without totals have whole epochs",
+	  .line = "epoch %e step %i loss 0.5", .first_epoch = 1, .epochs = 3, .last = 19,
+	  .by = 1, .position = 59, .total = NO, .unit = STEP_BATCHES, .least = EXACT },
+	{ .name = "steps from 0 that begin again have whole epochs",
+	  .line = "step %i loss 0.5", .epochs = 4, .last = 19, .by = 1, .position = 79,
+	  .total = NO, .unit = STEP_BATCHES },
+	{ .name = "rows below names of columns count epochs",
+	  .before = NULL, .line = "      %e        0.9384       0.3333     +  0.0182",
+	  .header = "  epoch    train_loss    valid_acc    cp     dur\n"
+		    "-------  ------------  -----------  ----  ------",
+	  .first_epoch = 1, .epochs = 4, .by = 1, .position = 4, .total = NO,
+	  .unit = STEP_EPOCHS },
+	{ .name = "rows of values between commas count epochs",
+	  .line = "%e,0.5,0.6", .header = "epoch,train_loss,val_loss", .epochs = 4, .by = 1,
+	  .position = 4, .total = NO, .unit = STEP_EPOCHS },
+	{ .name = "rows of a table with an epoch and a step count batches",
+	  .line = "| %e | %i | 0.5 |", .header = "| epoch | step | loss |\n|---|---|---|",
+	  .first_epoch = 1, .epochs = 2, .first = 1, .last = 20, .by = 1, .position = 40,
+	  .total = NO, .unit = STEP_BATCHES },
+	{ .name = "rows of spaCy count updates",
+	  .line = "  %e    %i          0.00     46.32    0.00",
+	  .header = "E    #       LOSS TOK2VEC  LOSS NER  SCORE \n"
+		    "---  ------  ------------  --------  ------",
+	  .epochs = 1, .last = 1600, .by = 200, .position = 1600, .total = NO,
+	  .unit = STEP_UPDATES, .least = LEAST },
+	{ .name = "iterations of scikit-learn's boosting are no updates",
+	  .line = "        %i           1.2613            0.12s",
+	  .header = "      Iter       Train Loss   Remaining Time ", .epochs = 1, .first = 10,
+	  .last = 100, .by = 10, .position = 100, .total = NO, .unit = STEP_ITERATIONS,
+	  .least = LEAST },
+	{ .name = "iterations of scikit-learn are no updates",
+	  .line = "Iteration %i, loss = 0.76170579", .epochs = 1, .first = 1, .last = 30,
+	  .by = 1, .position = 30, .total = NO, .unit = STEP_ITERATIONS },
+	{ .name = "trees of a forest make no end",
+	  .line = "building tree %i of 40", .epochs = 1, .first = 1, .last = 40, .by = 1,
+	  .position = 40, .total = 40, .unit = STEP_ITERATIONS, .in_doubt = true },
+	{ .name = "percent of a bar count percent",
+	  .line = "Training \xe2\x94\x81\xe2\x94\x81\xe2\x95\xb8\xe2\x94\x81"
+		  "  %i% 0:00:02",
+	  .epochs = 1, .last = 90, .by = 2, .position = 90, .total = 100,
+	  .unit = STEP_PERCENT, .in_doubt = true },
+	{ .name = "a bar with a count and a total is no update",
+	  .line = "Working... \xe2\x94\x81\xe2\x94\x81\xe2\x95\xba\xe2\x94\x81"
+		  " %i/120 0:00:02",
+	  .epochs = 1, .last = 90, .by = 2, .position = 90, .total = 120,
+	  .unit = STEP_ITERATIONS, .in_doubt = true },
+	{ .name = "epochs of one fold of several have no total",
+	  .line = "epoch %e/8 loss 0.5", .header = "=== Fold 1/5 ===", .first_epoch = 1,
+	  .epochs = 8, .by = 1, .position = 8, .total = NO, .unit = STEP_EPOCHS },
+	{ .name = "steps of the last stage have a total",
+	  .line = "step %i/20 loss 0.5", .header = "Stage 2 of 2", .epochs = 1, .first = 1,
+	  .last = 20, .by = 1, .position = 20, .total = 20, .unit = STEP_UPDATES },
+
 	/* no training */
+	{ .name = "bars of other work in percent are no training",
+	  .line = "Downloading \xe2\x94\x81\xe2\x94\x81\xe2\x95\xb8\xe2\x94\x81"
+		  "  %i% 0:00:02",
+	  .epochs = 1, .last = 90, .by = 2, NOTHING },
+	{ .name = "rows without names of columns are no training", .line = "%i 0.5 0.6",
+	  .epochs = 1, .last = 90, .by = 1, NOTHING },
+	{ .name = "sentences name no columns", .line = "%i 0.5 0.6",
+	  .header = "Each epoch takes a while.", .epochs = 1, .last = 90, .by = 1, NOTHING },
 	{ .name = "settings are no training",
 	  .line = "num_epochs: 10\nmax_steps = 1000\nbatch size: 64\nwarmup steps: 100\nTotal "
 		  "optimization steps = 300\nsteps per epoch: 100\n  Num Epochs = 3\n  Gradient "
@@ -271,11 +402,15 @@ static void test_form(const struct form *f)
 	struct steps *s = steps_new(NULL, &err);
 	bool right;
 
+	if (f->header)
+		add_line(&t, f->header, 0, 0, 0);
 	for (int epoch = 0; epoch < f->epochs; epoch++)
 		add_epoch(&t, f, f->first_epoch + epoch);
 	steps_feed(s, t.data, t.length, NO, sink, &last);
 	right = same(last.position, f->position) && same(last.total, f->total) &&
-		(isnan(f->position) || last.unit == f->unit);
+		(isnan(f->position) || last.unit == f->unit) &&
+		(f->least == ANY || last.is_least == (f->least == LEAST)) &&
+		(!f->in_doubt || last.total_may_be_of_epoch);
 	ok(right, f->name);
 	if (!right)
 		printf("# got %g of %g in unit %d, want %g of %g in %d\n",

@@ -955,6 +955,58 @@ static void bar(const char *description, int i, int total, int elapsed_s, double
 	feed_at(line, arrival_s);
 }
 
+/* A whole bar, of as many seconds. */
+static void whole_bar(const char *description, int total, int life_s)
+{
+	for (int i = 0; i <= 10; i++)
+		bar(description, i * total / 10, total, i * life_s / 10, NO);
+}
+
+/* Two bars that take turns, in each of three epochs: the first is that of the training, however
+ * long the second lasts. */
+static void test_turns(const char *training, const char *validation)
+{
+	static const int lives_s[][2] = { { 12, 2 }, { 12, 30 }, { 40, 8 }, { 5, 6 } };
+	double highest, position;
+
+	for (size_t i = 0; i < sizeof(lives_s) / sizeof(lives_s[0]); i++) {
+		bool falls = false, at_end = false;
+
+		begin(NULL);
+		highest = 0;
+		for (int turn = 0; turn < 12; turn++) {
+			whole_bar(turn % 2 ? validation : training, turn % 2 ? 60 : 250,
+				  lives_s[i][turn % 2]);
+			position = seen.last.position;
+			falls |= position < highest;
+			at_end |= turn > 0 && position >= seen.last.total;
+			highest = isnan(position) ? highest : position;
+		}
+		near(seen.last.position, 6 * 250, 0,
+		     "of two bars that take turns the first counts");
+		ok(!falls, "the position of bars that take turns never falls");
+		ok(!at_end, "bars that take turns are never at the end of the training");
+	}
+	begin(NULL);
+	whole_bar(training, 100, 30);
+	whole_bar("", 9000, 300);
+	near(seen.last.total, 9000, 0, "a bar that lasts far longer than the one before counts");
+	begin(NULL);
+	whole_bar(training, 100, 30);
+	near(seen.last.total, 100, 0, "a bar at its end keeps its total");
+	feed("epoch 1: accuracy 0.9\n");
+	ok(isnan(seen.last.total) && seen.last.position >= 100,
+	   "the total of a bar at its end is dropped once an epoch is told");
+	begin(NULL);
+	for (int epoch = 1; epoch <= 3; epoch++) {
+		whole_bar(training, 250, 30);
+		whole_bar(validation, 60, 6);
+		feed_format("epoch %d: accuracy 0.%d\n", epoch, epoch, NO);
+		near(seen.last.position, 250 * epoch, 0,
+		     "lines of epochs behind the bars leave the position");
+	}
+}
+
 static void test_bars(void)
 {
 	begin(NULL);
@@ -1060,6 +1112,8 @@ static void test_bars(void)
 	for (int i = 0; i < 40; i++)
 		feed_format(" 40%%|### | %dMB/100MB [00:%02d<00:10,  1.50MB/s]\n", i, i, NO);
 	is_str(locked(), "none", "a bar of a download locks no pattern");
+	test_turns("", "");
+	test_turns("Training:", "");
 }
 
 /* --- much of it --- */

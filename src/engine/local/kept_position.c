@@ -126,7 +126,7 @@ static bool values_are_sane(const struct kept_position *k)
 		k->start_lost_samples, k->start_lost_s, k->start_run_time_s,
 	};
 	bool sane = k->positions.n >= 0 && k->log_begin >= 0 && k->log_read >= k->log_begin &&
-		    k->logged_unit >= 0 && k->logged_unit <= STEP_TIMESTEPS &&
+		    k->logged_unit >= 0 && k->logged_unit < N_STEP_UNITS &&
 		    memchr(k->step_source, '\0', sizeof(k->step_source));
 
 	for (size_t i = 0; i < sizeof(positions) / sizeof(positions[0]); i++)

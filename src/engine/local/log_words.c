@@ -12,6 +12,7 @@
 
 #include "pollux/file.h"
 #include "pollux/mem.h"
+#include "pollux/steps.h"
 #include "pollux/text.h"
 #include "run_log.h"
 
@@ -226,56 +227,12 @@ char *nothing_left_words(const char *path, int64_t offset)
 #define MOST_BYTES (64 << 20)	/* of a log that are read */
 #define LINE_BYTES 512		/* of a line: the words stand at its beginning */
 
-static const struct part_word {
-	const char *text;
-	bool alone;		/* also counts without a total */
-} words[] = {
-	{ "fold", true }, { "trial", true }, { "stage", false }, { "phase", false },
-	{ "seed", false }, { "task", false }, { "run", false }, { "round", false },
-	{ "split", false }, { "part", false }, { "experiment", false },
-};
-
-/* "1/5", "1 of 5". text: behind the word. */
-static bool read_count(const char *text, const struct part_word *word, bool *left)
-{
-	char *end;
-	long number, total;
-
-	text += strspn(text, " \t:#=[(-");
-	if (!isdigit((unsigned char)*text))
-		return false;
-	number = strtol(text, &end, 10);
-	end += strspn(end, " ");
-	if (*end == '/')
-		end++;
-	else if (!strncasecmp(end, "of ", 3))
-		end += 3;
-	else if (word->alone)
-		return *left = true;
-	else
-		return false;
-	total = strtol(end, NULL, 10);
-	*left = number < total;
-	return total > 0;
-}
-
-/* True if the line has the word with a count. */
-static bool read_word(const char *line, const struct part_word *word, bool *left)
-{
-	size_t length = strlen(word->text);
-
-	for (const char *at = line; (at = strcasestr(at, word->text)); at += length)
-		if ((at == line || !isalnum((unsigned char)at[-1])) &&
-		    read_count(at + length, word, left))
-			return true;
-	return false;
-}
-
 bool parts_are_left(const char *path, int64_t offset)
 {
 	FILE *log = file_open_stream(path);
 	char line[LINE_BYTES];
 	bool left = false, begins = true, read;
+	double part;
 	struct stat st;
 
 	if (!log)
@@ -284,9 +241,8 @@ bool parts_are_left(const char *path, int64_t offset)
 		offset = st.st_size - MOST_BYTES;
 	read = fseeko(log, offset, SEEK_SET) == 0;
 	while (read && fgets(line, sizeof(line), log)) {
-		for (size_t i = 0; begins && i < sizeof(words) / sizeof(words[0]); i++)
-			if (read_word(line, &words[i], &left))
-				break;
+		if (begins)
+			steps_part(line, strlen(line), &part, &left);
 		begins = strchr(line, '\n');
 	}
 	fclose(log);

@@ -209,6 +209,8 @@ static double units_of_step(const struct run *run, enum step_unit unit)
 		return batch_size > 0 ? (double)batch_size : (double)NAN;
 	if (unit == STEP_EPOCHS)	/* an epoch has so many samples that it is no step */
 		return batch_size > 0 ? (double)NAN : 1;
+	if (unit == STEP_PERCENT)
+		return (double)NAN;
 	return unit == STEP_BATCHES ? (double)run->configuration.accumulation_steps : 1;
 }
 
@@ -237,7 +239,7 @@ static double samples_at(const struct recorder *r, const struct run *run, const 
 
 	if (e->unit == STEP_SAMPLES)
 		return e->position;
-	if (!(batch > 0) || e->unit == STEP_EPOCHS || e->unit == STEP_TIMESTEPS)
+	if (!(batch > 0) || e->unit == STEP_EPOCHS || e->unit >= STEP_TIMESTEPS)
 		return (double)NAN;
 	if (job->declared.batch.max == 0 || isnan(r->base_samples) || e->is_by_epochs)
 		return r->steps * batch;

@@ -50,5 +50,10 @@ log hydra hydra_run.py -m +lr=0.01,0.02,0.03
 log sklearn_mlp sklearn_mlp.py
 log optax_epochs optax_epochs.py
 log accelerate accelerate_loop.py
+log sklearn_boosting sklearn_boosting.py
+log sklearn_forest sklearn_forest.py
+pty rich_track.pty rich_track.py
+log skorch skorch_fit.py
+log tqdm_turns tqdm_turns.py
 log ultralytics ultralytics_train.py
 rm -rf "$work"
