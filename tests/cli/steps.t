@@ -224,6 +224,18 @@ ok 'the log of the job is read no more' log_is_left
 "$POLLUX" cancel "$told"
 "$POLLUX" wait "$told" >/dev/null 2>&1
 
+both=$(submit -- sh -c 'n=0; while :; do
+	n=$((n + 1)); echo "epoch 1/10 batch $((2 * n))/500"
+	"$0" report STEP="$n" STEP_NS=30000000
+	sleep 0.03
+done' "$POLLUX")
+"$POLLUX" schedule
+comes 'the log gives the total of steps that are reported without one' 30 \
+	"abs(printed_total_steps - 2500) < 300 AND step_source = 'reports' FROM jobs
+		JOIN runs ON job_id = jobs.id WHERE job_id = $both"
+"$POLLUX" cancel "$both"
+"$POLLUX" wait "$both" >/dev/null 2>&1
+
 # --- what a log may hold ---
 
 mad=$(submit -- sh -c \

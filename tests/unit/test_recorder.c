@@ -1171,6 +1171,48 @@ static void test_printed_end(void)
 	   "a log with all samples done is at its end");
 }
 
+/* A program that reports its steps, of which each takes so many units of its log, which has this
+ * total; NaN: none. totals: that it reports itself. Returns the total that is used. */
+static double total_in_log(double units, double total, const char *totals)
+{
+	struct job job;
+	double found;
+
+	begin();
+	job_init(&job);
+	recorder_begin_log(&r, &run, "x", NAN);
+	for (int i = 1; i <= 30; i++) {
+		char text[64];
+
+		snprintf(text, sizeof(text), "STEP=%d\n%s", i, totals);
+		report(text);
+		if (recorder_wants_log(&r, &job))
+			recorder_add_logged(&r, &run, &job, &LINE(.unit = STEP_BATCHES,
+								  .position = i * units,
+								  .total = total));
+	}
+	found = r.printed_total_steps;
+	near(r.steps, 30, 0, "the log leaves the steps that are reported");
+	ok(!recorder_is_at_its_end(&r, &run, &job), "a total of the log makes no end before it");
+	ok(recorder_wants_log(&r, &job) == (total > 0 && !*totals),
+	   "the log is read as long as it has a total and reports have none");
+	job_release(&job);
+	end();
+	return found;
+}
+
+static void test_log_total(void)
+{
+	near(total_in_log(1, 360, ""), 360, 0,
+	     "a log that counts the reported steps gives their total");
+	near(total_in_log(4, 360, ""), 90, 0,
+	     "a log that counts batches gives the total of the steps");
+	near(total_in_log(1, 20, ""), 0, 0, "a total of the log that was passed is dropped");
+	near(total_in_log(1, NAN, ""), 0, 0, "a log without a total gives none");
+	near(total_in_log(1, 360, "TOTAL_STEPS=300\n"), 0, 0,
+	     "a total of the log does not count beside one that is reported");
+}
+
 int main(void)
 {
 	char *command;
@@ -1193,6 +1235,7 @@ int main(void)
 	test_memory();
 	test_reported_end();
 	test_printed_end();
+	test_log_total();
 	test_logged();
 	test_logged_range();
 	test_logged_again();

@@ -81,6 +81,7 @@ void recorder_init(struct recorder *r)
 	*r = (struct recorder){
 		.steps = NAN, .epoch = NAN, .last_step = -1,
 		.printed_total_steps = NAN, .first_logged_position = NAN, .base_samples = NAN,
+		.log_total = { .first_position = NAN, .first_steps = NAN },
 		.gradient_start_boot_s = NAN,
 		.total_samples = NAN, .total_steps = NAN, .total_epochs = NAN,
 		.start = { NAN, NAN, NAN, NAN, false }, .first_position = NAN, .began = NAN,
@@ -151,6 +152,7 @@ static void see_reported(struct recorder *r, struct run *run, const struct repor
 	if (*run->step_source)
 		step_stats_init(&r->stats);
 	r->printed_total_steps = 0;
+	r->counts_from_0 = r->total_may_be_of_epoch = false;
 	snprintf(run->step_source, sizeof(run->step_source), "reports");
 }
 

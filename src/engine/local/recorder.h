@@ -91,7 +91,13 @@ struct recorder {
 	char status[REPORT_STATUS_SIZE];
 	int64_t parameters;		/* of the model; 0: not reported */
 	bool steps_are_reported, samples_are_reported;	/* the log is not used then */
-	double printed_total_steps;	/* in the log; 0: none; NaN: the log is not used */
+	double printed_total_steps;	/* in the log; 0: none; NaN: not known */
+	/* The log of a program that reports steps, but no total. */
+	struct recorder_log_total {
+		/* at the first line of the pattern: its position, and the steps reported; NaN */
+		double first_position, first_steps;
+		int n_without;		/* lines in a row without a total */
+	} log_total;
 	enum step_unit logged_unit;	/* the unit that the log counts */
 	double first_logged_position;	/* in that unit, when the pattern was first seen; NaN */
 	double base_samples;		/* samples at that position; NaN */
@@ -184,12 +190,14 @@ void recorder_describe_diverged(const struct recorder *r, struct text *t);
 int recorder_read_rungs(struct recorder *r, struct store *store, int64_t job_id, struct err *err);
 
 /* recorder_position.c: steps recognised in the log, of a program that reports none. After the first
- * reported step these functions do nothing. recorder_begin_log: steps now come from this pattern,
- * first seen at first_boot_s; earlier measurements are dropped. */
+ * reported step these functions take only the log's total. recorder_begin_log: steps now come from
+ * this pattern, first seen at first_boot_s; earlier measurements are dropped. */
 void recorder_begin_log(struct recorder *r, struct run *run, const char *pattern,
 			double first_boot_s);
 void recorder_add_logged(struct recorder *r, struct run *run, const struct job *job,
 			 const struct step_event *e);
+/* True if the log tells something that reports do not: steps, or their total. */
+bool recorder_wants_log(const struct recorder *r, const struct job *job);
 
 /* Takes in what a report says of the end of the training. */
 void recorder_add_ended(struct recorder *r, const struct report_message *m);

@@ -190,6 +190,8 @@ bool recorder_is_at_its_end(const struct recorder *r, const struct run *run, con
 void recorder_begin_log(struct recorder *r, struct run *run, const char *pattern,
 			double first_boot_s)
 {
+	r->log_total.first_position = r->log_total.first_steps = (double)NAN;
+	r->log_total.n_without = 0;
 	if (r->steps_are_reported)
 		return;
 	snprintf(run->step_source, sizeof(run->step_source), "log:%s", pattern);
@@ -247,13 +249,64 @@ static double samples_at(const struct recorder *r, const struct run *run, const 
 	       floor(fmax(e->position - r->first_logged_position, 0) / units) * batch;
 }
 
+/* Lines in a row without a total after which the log is given up. */
+#define LINES_WITHOUT_TOTAL 20
+/* Units of the log that are compared with reported steps, at least; of a few, this share. */
+#define COMPARED_UNITS 10
+#define COMPARED_SHARE 0.1
+/* The log counts the reported steps themselves if their ratio is so near to one. */
+#define SAME_UNIT 0.1
+
+static bool has_total(const struct recorder *r, const struct job *job)
+{
+	return job->declared.total_steps > 0 || job->declared.total_samples > 0 ||
+	       r->total_steps > 0 || r->total_samples > 0;
+}
+
+bool recorder_wants_log(const struct recorder *r, const struct job *job)
+{
+	return !r->steps_are_reported ||
+	       (!has_total(r, job) && r->log_total.n_without < LINES_WITHOUT_TOTAL);
+}
+
+/* Takes the log's total for a program that reports steps and no total. The log may count other
+ * units, such as batches of which several make a step: the steps reported while it counted tell
+ * their ratio. */
+static void add_total(struct recorder *r, const struct job *job, const struct step_event *e)
+{
+	struct recorder_log_total *t = &r->log_total;
+	double ratio, total;
+	bool is_same;
+
+	t->n_without = e->total > 0 ? 0 : t->n_without + 1;
+	if (isnan(t->first_position) && r->steps >= 0) {
+		t->first_position = e->position;
+		t->first_steps = r->steps;
+	}
+	ratio = (r->steps - t->first_steps) / (e->position - t->first_position);
+	is_same = fabs(ratio - 1) <= SAME_UNIT;
+	total = is_same ? e->total : round(r->steps + (e->total - e->position) * ratio);
+	if (has_total(r, job) || !(e->total > 0) || !(total >= r->steps)) {
+		r->printed_total_steps = 0;
+		return;
+	}
+	if (e->position - t->first_position < fmin(COMPARED_UNITS, COMPARED_SHARE * e->total) ||
+	    !(ratio > 0))
+		return;
+	r->printed_total_steps = total;
+	r->total_may_be_of_epoch = e->total_may_be_of_epoch || !is_same;
+	r->changed = true;
+}
+
 void recorder_add_logged(struct recorder *r, struct run *run, const struct job *job,
 			 const struct step_event *e)
 {
 	double units = units_of_step(run, e->unit), samples, copies;
 
-	if (r->steps_are_reported)
+	if (r->steps_are_reported) {
+		add_total(r, job, e);
 		return;
+	}
 	r->changed = true;
 	/* the unit of the log turned out to be another one: what was measured so far is void */
 	if (e->unit != r->logged_unit && !isnan(r->first_logged_position))

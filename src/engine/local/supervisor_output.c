@@ -187,7 +187,7 @@ void supervisor_watch_rest_of_log(struct supervisor *s, const struct kept_positi
 	if (k)
 		s->output.log_offset = k->log_begin;
 	if (s->output.log_fd < 0 ||
-	    (s->recorder.steps_are_reported && s->command.metric_regexes.count == 0 &&
+	    (!recorder_wants_log(&s->recorder, &s->job) && s->command.metric_regexes.count == 0 &&
 	     s->job.declared.stop_nan <= 0))
 		return;
 	supervisor_watch_log(s);
@@ -224,7 +224,7 @@ void supervisor_read_log(struct supervisor *s, double now, bool last)
 
 	if (last)
 		log_keeper_finish(&s->output.keeper, s->output.log_fd);
-	if (s->recorder.steps_are_reported)
+	if (!recorder_wants_log(&s->recorder, &s->job))
 		log_watch_end_steps(w);
 	log_watch_look(w, now, last, &sinks);
 	if (w->offset != read)
