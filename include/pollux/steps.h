@@ -83,6 +83,9 @@ struct step_event {
 	double n, unit_s;	/* n units took unit_s each; NaN where untimed */
 };
 
+/* The units that are done, at least. The line of a unit 0 tells that one is. */
+double step_event_done(const struct step_event *e);
+
 typedef void steps_sink(const struct step_event *event, void *arg);
 
 struct steps;

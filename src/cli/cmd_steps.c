@@ -122,14 +122,6 @@ static double typical_unit_s(const struct findings *f, struct observation *o)
 	return step_stats_result(&f->stats, o) ? o->step_time_s : f->last_unit_s;
 }
 
-/* The units that are done, at least: the line of a unit 0 tells that one unit is. */
-static double units_done(const struct step_event *e)
-{
-	double done = e->position + (e->counts_from_0 && !e->is_least);
-
-	return done > e->total ? e->total : done;
-}
-
 static void print_count(const char *name, const char *word, double n, const char *unit)
 {
 	if (isfinite(n))
@@ -154,7 +146,7 @@ static void print_text(const struct findings *f)
 	double unit_s = typical_unit_s(f, &o);
 
 	printf("%s: %s\n", s->pattern, s->form);
-	print_count("position", f->last.is_least ? "at least " : "", units_done(&f->last),
+	print_count("position", f->last.is_least ? "at least " : "", step_event_done(&f->last),
 		    unit_name(f->last.unit));
 	print_total(&f->last);
 	printf("  %-12s", "time of one");
@@ -197,7 +189,7 @@ static void print_json(const struct findings *f)
 	json_string(&j, "pattern", s->pattern);
 	json_string(&j, "form", s->form);
 	json_string(&j, "unit", s->pattern ? unit_name(f->last.unit) : NULL);
-	json_number(&j, "position", units_done(&f->last));
+	json_number(&j, "position", step_event_done(&f->last));
 	json_bool(&j, "position_is_least", f->last.is_least);
 	json_number(&j, "total", f->last.total);
 	json_bool(&j, "total_may_be_of_epoch",

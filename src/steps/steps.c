@@ -167,6 +167,11 @@ void steps_end(struct steps *s, steps_sink *sink, void *arg)
 	log_lines_end(&s->lines, take_line, s);
 }
 
+double step_event_done(const struct step_event *e)
+{
+	return e->position + (e->counts_from_0 && !e->is_least && !(e->position >= e->total));
+}
+
 void steps_summary(const struct steps *s, struct steps_summary *summary)
 {
 	const struct pattern *locked = steps_locked_pattern(s);

@@ -194,7 +194,7 @@ static void see_whole(struct steps *s, struct sighting *seen)
 		seen->is_global = true;
 	} else if (seen->whole >= seen->step && seen->whole > 0) {
 		seen->total = seen->whole;
-		seen->total_is_named = true;
+		seen->total_is_named = !seen->is_of_epoch;
 	}
 }
 

@@ -229,6 +229,10 @@ static const struct form forms[] = {
 	  .line = "epoch %e step %i max_steps 300 loss 0.5", .first_epoch = 1, .epochs = 2,
 	  .first = 1, .last = 100, .by = 1, .position = 200, .total = NO,
 	  .unit = STEP_BATCHES },
+	{ .name = "a number of batches beside the batch is the epoch's",
+	  .line = "{\"epoch\": %e, \"batch\": %i, \"num_batches\": 55}", .first_epoch = 1,
+	  .epochs = 3, .first = 10, .last = 50, .by = 10, .position = 160, .total = NO,
+	  .unit = STEP_BATCHES, .least = LEAST },
 	{ .name = "samples in brackets behind a prefix count samples",
 	  .line = "2026-11-28,10:00:00 | INFO | Train Epoch: %e [  %i/102400 (12%)] Data (t): "
 		  "0.012 Batch (t): 0.812, 315.1/s LR: 0.000500 Logit Scale: 14.3 Loss: 5.1",

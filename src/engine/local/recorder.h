@@ -113,7 +113,7 @@ struct recorder {
 	bool spans_pause;		/* the next step began before the run was suspended */
 	bool told_to_stop;		/* the program; the caller sets it */
 	bool has_ended;			/* the program says that its work is done */
-	/* of the log: step_event has both */
+	/* of the log: step_event has both; counts_from_0: one more step is done than that */
 	bool total_may_be_of_epoch, counts_from_0;
 	struct gradient_window gradient;
 	double gradient_start_boot_s;	/* NaN: no window open */

@@ -323,10 +323,10 @@ void recorder_add_logged(struct recorder *r, struct run *run, const struct job *
 	for (int i = 0; i < copies; i++)
 		step_stats_add(&r->stats, e->unit_s * units, (double)NAN);
 	if (!isnan(units)) {
-		r->steps = floor(e->position / units);
+		r->steps = floor(step_event_done(e) / units);
 		r->printed_total_steps = fmax(e->total / units, 0);	/* NaN becomes 0 */
 		r->total_may_be_of_epoch = e->total_may_be_of_epoch;
-		r->counts_from_0 = e->counts_from_0;
+		r->counts_from_0 = e->counts_from_0 && e->is_least;
 	}
 	/* A pattern that replaces another continues at the run's position. */
 	if (!isnan(units) && isnan(r->first_logged_position)) {
