@@ -341,7 +341,7 @@ static void take_back(const struct snapshot *s, struct decision *d, int j)
 void check_device_memory(const struct snapshot *s, struct decision *d)
 {
 	for (int j = 0; j < d->n; j++) {
-		struct fact why = { FACT_KEEPS_AS_UNFIT };
+		struct fact why = { .kind = FACT_KEEPS_AS_UNFIT };
 		const struct run *bound = comes_back(d, j) ? d->candidates[j].suspended : NULL;
 		bool goes = d->choices[j].replicas == 0 || fits(s, d, j, &why);
 

@@ -151,6 +151,18 @@ void text_vaddf(struct text *t, const char *format, va_list ap)
 	va_end(again);
 }
 
+void text_add_digits(struct text *t, int64_t n, int least)
+{
+	char digits[24], *first = digits + sizeof(digits);
+	uint64_t left = n < 0 ? -(uint64_t)n : (uint64_t)n;
+
+	for (; left || least > 0; left /= 10, least--)
+		*--first = (char)('0' + left % 10);
+	if (n < 0)
+		*--first = '-';
+	text_add_bytes(t, first, (size_t)(digits + sizeof(digits) - first));
+}
+
 void text_addf(struct text *t, const char *format, ...)
 {
 	va_list ap;

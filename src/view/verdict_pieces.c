@@ -13,34 +13,20 @@
 
 /* --- numbers --- */
 
-/* Adds the digits of n, at least so many. A pass words a thousand verdicts: this takes a tenth of
- * what printf takes. */
-static void add_digits(struct text *t, int64_t n, int least)
-{
-	char digits[24], *first = digits + sizeof(digits);
-	uint64_t left = n < 0 ? -(uint64_t)n : (uint64_t)n;
-
-	for (; left || least > 0; left /= 10, least--)
-		*--first = (char)('0' + left % 10);
-	if (n < 0)
-		*--first = '-';
-	text_add_bytes(t, first, (size_t)(digits + sizeof(digits) - first));
-}
-
 static void add_count(struct text *t, int64_t n, const char *of_one, const char *of_several)
 {
-	add_digits(t, n, 1);
+	text_add_digits(t, n, 1);
 	text_add(t, n == 1 ? of_one : of_several);
 }
 
 static void add_n(const struct fact *f, struct text *t)
 {
-	add_digits(t, f->n, 1);
+	text_add_digits(t, f->n, 1);
 }
 
 static void add_of(const struct fact *f, struct text *t)
 {
-	add_digits(t, f->of, 1);
+	text_add_digits(t, f->of, 1);
 }
 
 static void add_of_or_none(const struct fact *f, struct text *t)
@@ -89,7 +75,7 @@ static void add_or_of(const struct fact *f, struct text *t)
 
 static void add_samples(const struct fact *f, struct text *t)
 {
-	add_digits(t, f->samples, 1);
+	text_add_digits(t, f->samples, 1);
 }
 
 /* --- devices --- */
@@ -212,7 +198,7 @@ static void add_kind_options(const struct fact *f, struct text *t)
 
 static void add_job(const struct fact *f, struct text *t)
 {
-	add_digits(t, f->job, 1);
+	text_add_digits(t, f->job, 1);
 }
 
 /* "job 3", "jobs 3 and 5", "jobs 3, 5 and 2 more" */
@@ -223,7 +209,7 @@ static void add_jobs(const struct fact *f, struct text *t)
 	for (int i = 0; i < f->jobs.n && i < 2; i++) {
 		if (i > 0)
 			text_add(t, f->jobs.n == 2 ? " and " : ", ");
-		add_digits(t, f->jobs.first[i], 1);
+		text_add_digits(t, f->jobs.first[i], 1);
 	}
 	if (f->jobs.n > 2)
 		text_addf(t, " and %d more", f->jobs.n - 2);
@@ -311,15 +297,15 @@ static void add_duration(const struct fact *f, struct text *t)
 	size_t i = 0;
 
 	if (seconds < 60) {
-		add_digits(t, seconds, 1);
+		text_add_digits(t, seconds, 1);
 		text_add(t, "s");
 		return;
 	}
 	while (seconds >= units[i].below)
 		i++;
-	add_digits(t, seconds / units[i].unit, 1);
+	text_add_digits(t, seconds / units[i].unit, 1);
 	text_add(t, units[i].name);
-	add_digits(t, seconds % units[i].unit / units[i].part, 2);
+	text_add_digits(t, seconds % units[i].unit / units[i].part, 2);
 	text_add(t, units[i].part_name);
 }
 
