@@ -275,7 +275,7 @@ bool recorder_wants_log(const struct recorder *r, const struct job *job)
 static void add_total(struct recorder *r, const struct job *job, const struct step_event *e)
 {
 	struct recorder_log_total *t = &r->log_total;
-	double ratio, total;
+	double counted, ratio, total;
 	bool is_same;
 
 	t->n_without = e->total > 0 ? 0 : t->n_without + 1;
@@ -283,14 +283,15 @@ static void add_total(struct recorder *r, const struct job *job, const struct st
 		t->first_position = e->position;
 		t->first_steps = r->steps;
 	}
-	ratio = (r->steps - t->first_steps) / (e->position - t->first_position);
+	counted = e->position - t->first_position;
+	ratio = counted > 0 ? (r->steps - t->first_steps) / counted : (double)NAN;
 	is_same = fabs(ratio - 1) <= SAME_UNIT;
 	total = is_same ? e->total : round(r->steps + (e->total - e->position) * ratio);
 	if (has_total(r, job) || !(e->total > 0) || !(total >= r->steps)) {
 		r->printed_total_steps = 0;
 		return;
 	}
-	if (e->position - t->first_position < fmin(COMPARED_UNITS, COMPARED_SHARE * e->total) ||
+	if (counted < fmin(COMPARED_UNITS, COMPARED_SHARE * e->total) ||
 	    !(ratio > 0))
 		return;
 	r->printed_total_steps = total;
