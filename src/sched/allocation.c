@@ -335,6 +335,19 @@ static void add_choices(struct search *s, int j)
 	s->jobs[j] = (struct choice_list){ first, s->n_choices - first };
 }
 
+static void set_choices(struct search *s)
+{
+	int n = 0;
+
+	for (int j = 0; j < s->n_jobs; j++)
+		for (int r = 0; r <= s->n_devices; r++)
+			n += isfinite(s->given[j].value[r]) ? 1 : 0;
+	s->jobs = xcalloc((size_t)s->n_jobs, sizeof(*s->jobs));
+	s->choices = xcalloc((size_t)n, sizeof(*s->choices));
+	for (int j = 0; j < s->n_jobs; j++)
+		add_choices(s, j);
+}
+
 bool allocation_best(const struct allocation_job *jobs, int n_jobs, const int *capacity,
 		     int n_kinds, int *at, double *gap)
 {
@@ -346,14 +359,7 @@ bool allocation_best(const struct allocation_job *jobs, int n_jobs, const int *c
 
 	for (int k = 0; k < n_kinds; k++)
 		s.n_devices += s.capacity[k] = capacity[k];
-	s.jobs = xcalloc((size_t)n_jobs, sizeof(*s.jobs));
-	for (int j = 0; j < n_jobs; j++)
-		for (int r = 0; r <= s.n_devices; r++)
-			s.n_choices += isfinite(jobs[j].value[r]) ? 1 : 0;
-	s.choices = xcalloc((size_t)s.n_choices + 1, sizeof(*s.choices));
-	s.n_choices = 0;
-	for (int j = 0; j < n_jobs; j++)
-		add_choices(&s, j);
+	set_choices(&s);
 	memset(at, 0, (size_t)n_jobs * sizeof(*at));
 	by_prices = n_kinds > 1 ? states > ALLOCATION_STATES : states * s.n_choices > FEW_LOOKS;
 	if (by_prices)
