@@ -68,7 +68,8 @@ const struct application *sim_profiles_find(const struct sim_profiles *p, const 
 
 /* Jobs and their times of submission, in the published form: a csv file with the
  * columns name,time,application,num_replicas,batch_size. Rows ascend by time, in seconds. The owner
- * asked for num_replicas devices, and batch_size samples in an update. */
+ * asked for num_replicas devices, and batch_size samples in an update. A further column duration_s
+ * may say how long the job takes so, where that is not what its application takes. */
 struct sim_workload_job {
 	char *name;			/* owned */
 	double submit_s;
@@ -76,6 +77,7 @@ struct sim_workload_job {
 	const char *application_name;	/* borrowed */
 	int replicas;
 	int64_t batch_size;
+	double duration_s;		/* NaN: by the application */
 };
 
 struct sim_workload {

@@ -34,7 +34,8 @@
 
 struct csv_column {
 	const char *names;		/* one, or several: "application|model" */
-	enum csv_kind { CSV_TEXT, CSV_WHOLE, CSV_NUMBER } kind;
+	/* CSV_OPTIONAL: a number; NaN in an empty cell, or where there is no such column */
+	enum csv_kind { CSV_TEXT, CSV_WHOLE, CSV_NUMBER, CSV_OPTIONAL } kind;
 	double low, high;		/* the bounds of a number, which it may reach */
 };
 

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -142,7 +143,7 @@ static int find_columns(const struct csv *c, const struct cursor *at, int *where
 						      first_name(names), names);
 			where[k] = i;
 		}
-		if (where[k] < 0)
+		if (where[k] < 0 && c->columns[k].kind != CSV_OPTIONAL)
 			return csv_complain(c, CSV_HEADING, err, "no column '%.*s' in the heading",
 					      first_name(names), names);
 	}
@@ -163,7 +164,8 @@ static int read_rows(struct csv *c, struct cursor *at, const int *where, struct 
 					      "%d cell%s below a heading of %d",
 					      at->n, at->n == 1 ? "" : "s", width);
 		for (int k = 0; k < c->n_columns; k++)
-			c->cells[c->n_rows * c->n_columns + k].text = at->cells[where[k]];
+			c->cells[c->n_rows * c->n_columns + k].text =
+				where[k] < 0 ? "" : at->cells[where[k]];
 		c->n_rows++;
 	}
 	if (c->n_rows == 0)
@@ -191,7 +193,8 @@ static int check_cell(struct csv *c, int row, int column, struct err *err)
 	bool whole = is->kind == CSV_WHOLE;
 	int64_t n = 0;
 
-	if (is->kind == CSV_TEXT)
+	cell->value = (double)NAN;
+	if (is->kind == CSV_TEXT || (is->kind == CSV_OPTIONAL && !*cell->text))
 		return 0;
 	if (whole ? number_parse_int(cell->text, &n) : number_parse(cell->text, &cell->value))
 		return csv_complain(c, row, err, "%s '%.60s' is not a %snumber", is->names,

@@ -244,6 +244,23 @@ static void add_agents(const struct sim *s, const struct sim_profiles *profiles)
 	}
 }
 
+/* Sets the lengths of the jobs that say how long they take. */
+static int set_lengths(struct sim *s)
+{
+	for (int i = 0; i < s->workload->n_jobs; i++) {
+		struct training *t = s->jobs[i].own;
+		double owner_s;
+
+		t->length = 1;
+		if (isnan(s->workload->jobs[i].duration_s))
+			continue;
+		if (training_at_owners_size(s, &s->jobs[i], &owner_s))
+			return -1;
+		t->length = s->workload->jobs[i].duration_s / owner_s;
+	}
+	return 0;
+}
+
 static int check_workload(const struct sim *s)
 {
 	bool owners = measured_of(s)->manner.owners_replicas;
@@ -289,7 +306,8 @@ int simulate(const struct sim_options *o, const struct sim_profiles *profiles,
 		.own_size = sizeof(struct training),
 		.event = training_event, .run = training_run, .tell = training_tell,
 		.place = m.manner.published_nodes && o->n_kinds < 2 ? place_as_published : NULL,
-		.launch = training_launch, .decided = after_decision, .alone = training_alone,
+		.launch = training_launch, .ended = training_ended, .decided = after_decision,
+		.alone = training_alone,
 	};
 	struct sim s;
 	int rc;
@@ -304,7 +322,7 @@ int simulate(const struct sim_options *o, const struct sim_profiles *profiles,
 		add_kind(&s, o->kinds[k].name, o->kinds[k].nodes, o->kinds[k].gpus_per_node);
 	add_agents(&s, profiles);
 	*result = (struct sim_result){ 0 };
-	rc = check_workload(&s);
+	rc = check_workload(&s) || set_lengths(&s) ? -1 : 0;
 	if (rc == 0)
 		rc = sim_run(&s, progress, result);
 	for (int i = 0; i < m.n_agents; i++)

@@ -68,6 +68,7 @@ struct job_table {
 
 /* A job's training. */
 struct training {
+	double length;		/* the job's, where that of its application is 1 */
 	double progress;	/* updates at the initial batch size */
 	int epoch;		/* done */
 	struct place_class place;
@@ -116,17 +117,26 @@ static inline struct throughput_place place_packed(int replicas, int gpus_per_no
 	return throughput_place_on((replicas + gpus_per_node - 1) / gpus_per_node, replicas);
 }
 
+/* The progress of the job at the end of so many epochs. */
+static inline double job_progress(const struct sim_job *job, int epochs)
+{
+	const struct training *t = job->own;
+
+	return t->length * job->spec->application->progress[epochs];
+}
+
 static inline double job_end(const struct sim_job *job)
 {
-	const struct application *a = job->spec->application;
-
-	return a->progress[a->n_epochs];
+	return job_progress(job, job->spec->application->n_epochs);
 }
 
 /* --- measured_run.c --- */
 int training_event(struct sim *s, struct sim_job *job, struct moment *event);
 int training_run(struct sim *s, struct sim_job *job, double start_s, double interval_s);
+void training_ended(struct sim *s, struct sim_job *job);
 void training_launch(struct sim *s, struct sim_job *job);
+/* The time that the application takes on the GPUs, and at the batch size, of the owner. */
+int training_at_owners_size(struct sim *s, const struct sim_job *job, double *seconds);
 /* The time that a job would take alone on this many GPUs, which may be a fraction. */
 int training_alone(struct sim *s, const struct sim_job *job, double gpus, double *seconds);
 

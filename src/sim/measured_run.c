@@ -198,7 +198,7 @@ static double advance_job(struct sim *s, struct sim_job *job, double at_s, doubl
 {
 	struct training *t = job->own;
 	const struct application *a = job->spec->application;
-	double next = a->progress[t->epoch + 1];
+	double next = job_progress(job, t->epoch + 1);
 	struct gradients g = truth_gradients(a, batch_of(job), t->epoch);
 	double rate = progress_rate(s, job, g), taken_s;
 
@@ -220,7 +220,7 @@ int training_event(struct sim *s, struct sim_job *job, struct moment *event)
 {
 	struct training *t = job->own;
 	const struct application *a = job->spec->application;
-	double seconds = a->progress[t->epoch + 1] - t->progress;
+	double seconds = job_progress(job, t->epoch + 1) - t->progress;
 
 	if (!job->placement.replicas)
 		return 0;
@@ -269,6 +269,20 @@ int training_run(struct sim *s, struct sim_job *job, double start_s, double inte
 	if (t->progress > before)
 		s->progress_s = s->now_s;
 	return 0;
+}
+
+/* What one job has learnt is of no use after it. */
+void training_ended(struct sim *s, struct sim_job *job)
+{
+	struct measured *m = s->own;
+	struct training *t = job->own;
+
+	for (int k = 0; k < s->n_kinds; k++) {
+		free(t->tables[k].goodput);
+		t->tables[k].goodput = NULL;
+		if (m->n_agents == s->workload->n_jobs * s->n_kinds)
+			agent_release(&m->agents[job->index * s->n_kinds + k]);
+	}
 }
 
 void training_launch(struct sim *s, struct sim_job *job)
@@ -376,6 +390,28 @@ int training_alone(struct sim *s, const struct sim_job *job, double gpus, double
 	}
 	if (s->n_kinds > 1)
 		*seconds = 1 / rate;
+	*seconds *= ((const struct training *)job->own)->length;
 	*seconds += isnan(restart_s) ? s->options->restart_s : restart_s;
+	return 0;
+}
+
+int training_at_owners_size(struct sim *s, const struct sim_job *job, double *seconds)
+{
+	const struct application *base = job->spec->application, *a = application_on(base, 0);
+	int replicas = job->spec->replicas, gpus_per_node = s->kinds[0].gpus_per_node;
+	struct throughput_place at = place_packed(replicas, gpus_per_node);
+	struct place_class place = place_class_packed(a, replicas, gpus_per_node);
+	struct configuration sizes = sizes_spread(a, at, job->spec->batch_size, false);
+	double batch = (double)configuration_batch_size(&sizes), update_s;
+	struct times times;
+
+	if (truth_times(&place, sizes.local_batch_size, &times, s->err))
+		return err_prefix(s->err, "job '%s'", job->spec->name);
+	update_s = times_of_update(times, sizes.accumulation_steps) * base->slowdown;
+	*seconds = 0;
+	for (int e = 0; e < a->n_epochs; e++)
+		*seconds += (a->progress[e + 1] - a->progress[e]) * update_s /
+			    gradients_gain(truth_gradients(a, batch, e),
+					   batch / (double)a->initial_batch_size);
 	return 0;
 }

@@ -296,7 +296,8 @@ static double remaining_updates(const struct sim *s, const struct sim_job *job)
 		       gradients_gain(truth_gradients(a, batch, t->epoch), scale);
 	if (t->epoch >= a->n_epochs - 1)
 		return 1;
-	return truth_iterations(a, batch, a->n_epochs - 1) - truth_iterations(a, batch, t->epoch);
+	return t->length * (truth_iterations(a, batch, a->n_epochs - 1) -
+			    truth_iterations(a, batch, t->epoch));
 }
 
 /* Goodput is in updates a second, since all are of one batch size. */

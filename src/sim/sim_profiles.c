@@ -234,7 +234,7 @@ void sim_profiles_release(struct sim_profiles *p)
 #define REPLICAS_MAX 1000000
 
 /* The columns of a workload, after name and time. */
-enum { APPLICATION = 2, REPLICAS, BATCH_SIZE, N_COLUMNS };
+enum { APPLICATION = 2, REPLICAS, BATCH_SIZE, DURATION, N_COLUMNS };
 
 /* The error for an application without profiles; it tells if a directory of that name exists. */
 static int no_profiles(const struct csv *c, int row, const struct sim_profiles *profiles,
@@ -265,6 +265,7 @@ static int take_job(const struct csv *c, int row, struct sim_workload *w, const 
 	job->application_name = a->name;
 	job->replicas = (int)csv_value(c, row, REPLICAS);
 	job->batch_size = (int64_t)csv_value(c, row, BATCH_SIZE);
+	job->duration_s = csv_value(c, row, DURATION);
 	if (job->batch_size < a->initial_batch_size || job->batch_size > a->max_batch_size)
 		return csv_complain(c, row, err,
 				    "batch_size %lld of '%s', which was validated from %lld "
@@ -354,6 +355,7 @@ int sim_workload_read(struct sim_workload *w, const char *path, const struct sim
 		{ "application", CSV_TEXT, 0, 0 },
 		{ "num_replicas", CSV_WHOLE, 1, REPLICAS_MAX },
 		{ "batch_size", CSV_WHOLE, 1, 1e15 },
+		{ "duration_s", CSV_OPTIONAL, 1, WORKLOAD_TIME_MAX },
 	};
 	static const struct workload_form form = { columns, N_COLUMNS, take_job, 0 };
 

@@ -123,10 +123,13 @@ static int run_jobs(struct sim *s, double start_s, double seconds)
 		job->active_s += seconds;
 		if (s->world->run(s, job, start_s, seconds))
 			return -1;
-		if (isnan(job->finish_s))
+		if (isnan(job->finish_s)) {
 			s->active[left++] = job;
-		else
-			s->ended_device_s[s->n_done++] = job->service_device_s;
+			continue;
+		}
+		s->ended_device_s[s->n_done++] = job->service_device_s;
+		if (s->world->ended)
+			s->world->ended(s, job);
 	}
 	s->n_active = left;
 	s->due |= left < n && s->decides_on_end;

@@ -95,6 +95,8 @@ struct world {
 		      struct placement *placements);
 	/* The job has another placement, or (n = 0) none any more. */
 	void (*launch)(struct sim *s, struct sim_job *job);
+	/* The job has ended. May be NULL. */
+	void (*ended)(struct sim *s, struct sim_job *job);
 	/* Decides in another way than by a policy of policy.h; may be NULL. */
 	void (*decide)(struct sim *s, struct sim_round *round);
 	/* After a decision: looks whether it is legal. May be NULL. */

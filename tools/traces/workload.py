@@ -1,0 +1,103 @@
+"""What philly.py, helios.py and pai.py share: jobs of a published trace become a workload of
+'pollux simulate', with a column duration_s.
+
+A trace says when a job came, how many GPUs it had and for how long, but not what it trained. So
+each job is given an application by its GPU time, as Pollux does (Qiao et al., OSDI 2021, section
+5.1): under 1 GPU hour, under 10, under 100, and above. What more GPUs or a larger batch are worth
+to it is then measured of that application; how long it lasts at its owner's size is the trace's.
+"""
+import argparse
+import csv
+import datetime
+import os
+import random
+import re
+import sys
+
+CLASSES_S = (3600, 36000, 360000)  # of GPU time; the last class has no end
+
+
+class Job:
+    """A job of a trace: times in seconds, on any one clock."""
+
+    def __init__(self, name, submit_s, gpus, duration_s):
+        self.name, self.submit_s, self.gpus, self.duration_s = name, submit_s, gpus, duration_s
+
+
+def fail(text):
+    sys.exit(f'{os.path.basename(sys.argv[0])}: {text}')
+
+
+def seconds_of(date):
+    """Of '2017-10-03 08:22:10', UTC; None where a trace has no time."""
+    try:
+        time = datetime.datetime.fromisoformat(date)
+    except (TypeError, ValueError):
+        return None
+    return time.replace(tzinfo=datetime.timezone.utc).timestamp()
+
+
+class Application:
+    """Sizes that the profiles have measured."""
+
+    def __init__(self, directory, name):
+        self.name = name
+        path = os.path.join(directory, name)
+        try:
+            batches = [int(m[1]) for m in map(re.compile(r'validation-(\d+)\.csv$').match,
+                                              os.listdir(path)) if m]
+            with open(os.path.join(path, 'placements.csv'), newline='', encoding='utf-8') as f:
+                alone = [int(float(row['local_bsz'])) for row in csv.DictReader(f)
+                         if row['placement'] == '1']
+        except (OSError, KeyError, ValueError) as e:
+            fail(f'{path} is no profile of an application: {e}')
+        if not batches or not alone:
+            fail(f'{path} has no validation-BATCH.csv, or nothing that was measured on one GPU')
+        self.batches = min(batches), max(batches)
+        self.local = sorted(alone)[len(alone) // 2]
+
+    def batch_size(self, gpus):
+        return max(self.batches[0], min(self.batches[1], gpus * self.local))
+
+
+def options(what, **argument):
+    """The options of a script; argument: its own, the files of the trace."""
+    parser = argparse.ArgumentParser(description=what)
+    parser.add_argument('--profiles', required=True, metavar='DIR',
+                        help="the profiles that 'pollux simulate' reads")
+    parser.add_argument('--applications', default='cifar10,deepspeech2,yolov3,imagenet',
+                        metavar='A,B,C,D', help='of jobs under 1, 10, 100 GPU hours, and above')
+    parser.add_argument('--from', dest='begin_h', type=float, default=0, metavar='HOURS',
+                        help='leave out what came earlier, from the first job on')
+    parser.add_argument('--hours', type=float, default=float('inf'), help='of the trace')
+    parser.add_argument('--max-gpus', type=int, default=64, metavar='N',
+                        help='leave out jobs of more GPUs')
+    parser.add_argument('--jobs', type=int, metavar='N', help='draw so many of them')
+    parser.add_argument('--seed', type=int, default=0)
+    for name, rest in argument.items():
+        parser.add_argument(name, **rest)
+    return parser.parse_args()
+
+
+def write(jobs, o):
+    """Prints the workload; on standard error, what became of the jobs of the trace."""
+    names = o.applications.split(',')
+    applications = [Application(o.profiles, name) for name in names]
+    usable = [j for j in jobs if j.gpus > 0 and j.duration_s and j.duration_s > 0]
+    if not usable:
+        fail('the trace has no job that had GPUs and ended')
+    first_s = min(j.submit_s for j in usable) + o.begin_h * 3600
+    chosen = [j for j in usable if j.gpus <= o.max_gpus and
+              0 <= j.submit_s - first_s < o.hours * 3600]
+    if o.jobs is not None and o.jobs < len(chosen):
+        chosen = random.Random(o.seed).sample(chosen, o.jobs)
+    chosen.sort(key=lambda j: (j.submit_s, j.name))
+    rows = csv.writer(sys.stdout, lineterminator='\n')
+    rows.writerow(['name', 'time', 'application', 'num_replicas', 'batch_size', 'duration_s'])
+    for i, j in enumerate(chosen):
+        size = sum(j.gpus * j.duration_s >= limit for limit in CLASSES_S)
+        a = applications[min(size, len(applications) - 1)]
+        rows.writerow([f'{a.name}-{i}', f'{j.submit_s - first_s:.0f}', a.name, j.gpus,
+                       a.batch_size(j.gpus), f'{j.duration_s:.0f}'])
+    print(f'{len(jobs)} jobs in the trace, {len(usable)} had GPUs and ended, {len(chosen)} '
+          'written', file=sys.stderr)
