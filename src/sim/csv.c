@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "application.h"
 #include "pollux/file.h"
@@ -76,6 +77,9 @@ static int load_file(struct csv *c, struct err *err)
 	if (c->data.length == 0)
 		return csv_complain(c, CSV_HEADING, err,
 				    "an empty file; it should begin with a heading");
+	if (strncmp(c->data.data, "\xff\xfe", 2) == 0 || strncmp(c->data.data, "\xfe\xff", 2) == 0)
+		return csv_complain(c, CSV_HEADING, err,
+				    "the file is in UTF-16; save it as UTF-8");
 	if (strlen(c->data.data) != c->data.length)
 		return csv_complain(c, CSV_HEADING + count_newlines(c->data.data), err,
 				    "a zero byte: this is not text");
@@ -99,6 +103,9 @@ static int next_line(const struct csv *c, struct cursor *at, struct err *err)
 		return csv_complain(c, at->row, err, "a blank line");
 	if (strchr(line, '"'))
 		return csv_complain(c, at->row, err, "quotes are not understood");
+	if (strchr(line, '\r'))
+		return csv_complain(c, at->row, err,
+				    "a CR within a line; lines must end in LF or CR LF");
 	while ((cell = strsep(&line, ","))) {
 		if (at->n == COLUMNS_MAX)
 			return csv_complain(c, at->row, err, "more than %d columns",
@@ -128,6 +135,89 @@ static bool is_name(const char *cell, const char *names)
 	return true;
 }
 
+/* --- files that are nearly right --- */
+
+/* The separators of columns that are no commas, and their names. */
+static const struct {
+	const char *text, *name;
+} separators[] = {
+	{ ";", "';'" }, { "\t", "tabs" }, { "|", "'|'" }, { " ", "blanks" },
+};
+#define N_SEPARATORS ((int)(sizeof(separators) / sizeof(separators[0])))
+
+/* True if the cell begins or ends with a blank. */
+static bool has_blank(const char *cell)
+{
+	size_t n = strlen(cell);
+
+	return n > 0 && (strchr(" \t", cell[0]) || strchr(" \t", cell[n - 1]));
+}
+
+/* True if a part of the text, cut at the separator, is a name of the column but for the blanks
+ * around it. */
+static bool has_name(const char *text, const char *separator, const char *names)
+{
+	char *copy = xstrdup(text), *rest = copy, *part;
+	bool found = false;
+
+	while (!found && (part = strsep(&rest, separator))) {
+		part += strspn(part, " \t");
+		for (size_t n = strlen(part); n > 0 && strchr(" \t", part[n - 1]); n--)
+			part[n - 1] = '\0';
+		found = is_name(part, names);
+	}
+	free(copy);
+	return found;
+}
+
+static int complain_of_separator(const struct csv *c, int row, int k, struct err *err)
+{
+	return csv_complain(c, row, err, "columns are separated by %s; separate them by commas",
+			    separators[k].name);
+}
+
+/* The heading has no such column: says why, where that can be seen. */
+static int complain_of_column(const struct csv *c, const struct cursor *at, const char *names,
+			      struct err *err)
+{
+	for (int i = 0; i < at->n; i++) {
+		const char *cell = at->cells[i];
+
+		if (has_name(cell, "", names))
+			return csv_complain(c, CSV_HEADING, err,
+					    "a blank beside the column '%.*s'; write no blanks "
+					    "around commas", first_name(names), names);
+		for (int k = 0; k < N_SEPARATORS; k++)
+			if (has_name(cell, separators[k].text, names))
+				return complain_of_separator(c, CSV_HEADING, k, err);
+		if (strncasecmp(cell, names, strlen(cell)) == 0 &&
+		    (int)strlen(cell) == first_name(names))
+			return csv_complain(c, CSV_HEADING, err,
+					    "write the column '%.60s' as '%.*s'", cell,
+					    first_name(names), names);
+	}
+	return csv_complain(c, CSV_HEADING, err, "no column '%.*s' in the heading",
+			    first_name(names), names);
+}
+
+/* The row has another number of cells than the heading. */
+static int complain_of_width(const struct csv *c, const struct cursor *at, int width,
+			     struct err *err)
+{
+	for (int k = 0; at->n == 1 && k < N_SEPARATORS; k++) {
+		int n = 1;
+
+		for (const char *s = at->cells[0]; *s; s++)
+			n += *s == *separators[k].text;
+		if (n == width)
+			return complain_of_separator(c, at->row, k, err);
+	}
+	return csv_complain(c, at->row, err, "%d cell%s below a heading of %d", at->n,
+			    plural(at->n), width);
+}
+
+/* --- all lines --- */
+
 /* where[k] (result): the index, in a line, of the cell of column k. */
 static int find_columns(const struct csv *c, const struct cursor *at, int *where, struct err *err)
 {
@@ -144,8 +234,7 @@ static int find_columns(const struct csv *c, const struct cursor *at, int *where
 			where[k] = i;
 		}
 		if (where[k] < 0 && c->columns[k].kind != CSV_OPTIONAL)
-			return csv_complain(c, CSV_HEADING, err, "no column '%.*s' in the heading",
-					      first_name(names), names);
+			return complain_of_column(c, at, names, err);
 	}
 	return 0;
 }
@@ -160,9 +249,7 @@ static int read_rows(struct csv *c, struct cursor *at, const int *where, struct 
 		if (next_line(c, at, err))
 			return -1;
 		if (at->n != width)
-			return csv_complain(c, at->row, err,
-					      "%d cell%s below a heading of %d",
-					      at->n, at->n == 1 ? "" : "s", width);
+			return complain_of_width(c, at, width, err);
 		for (int k = 0; k < c->n_columns; k++)
 			c->cells[c->n_rows * c->n_columns + k].text =
 				where[k] < 0 ? "" : at->cells[where[k]];
@@ -194,6 +281,9 @@ static int check_cell(struct csv *c, int row, int column, struct err *err)
 	int64_t n = 0;
 
 	cell->value = (double)NAN;
+	if (has_blank(cell->text))
+		return csv_complain(c, row, err, "a blank beside the %.*s '%.60s'; write no blanks "
+				    "around commas", first_name(is->names), is->names, cell->text);
 	if (is->kind == CSV_TEXT || (is->kind == CSV_OPTIONAL && !*cell->text))
 		return 0;
 	if (whole ? number_parse_int(cell->text, &n) : number_parse(cell->text, &cell->value))

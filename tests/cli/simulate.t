@@ -264,6 +264,42 @@ bad 'a quoted cell' '2: quotes are not understood' "$heading\n\"a\",0,vision,1,6
 printf '%s\na,0,vision,1,64\n\n\r\n' "$heading" >blank.csv
 status 'blank lines at the end are accepted' 0 simulate -w blank.csv
 bad 'a heading with blank lines alone' '1: no rows below the heading' "$heading\n\n"
+bad 'a heading with a blank after its commas' \
+	"1: a blank beside the column 'time'; write no blanks around commas" \
+	'name, time, application, num_replicas, batch_size\na,0,vision,1,64\n'
+bad 'a heading with a blank at its end' \
+	"1: a blank beside the column 'batch_size'; write no blanks around commas" \
+	"$heading \na,0,vision,1,64\n"
+bad 'a row with a blank after its commas' \
+	"2: a blank beside the time ' 0'; write no blanks around commas" \
+	"$heading\na, 0, vision, 1, 64\n"
+bad 'a row with a blank before a comma' \
+	"2: a blank beside the name 'a '; write no blanks around commas" \
+	"$heading\na ,0,vision,1,64\n"
+bad 'a row with a tab beside a cell' \
+	"2: a blank beside the application '?vision'; write no blanks around commas" \
+	"$heading\na,0,\tvision,1,64\n"
+for by in ";:';'" '\t:tabs' "|:'|'" ' :blanks'; do
+	cut=${by%%:*}
+	bad "a file separated by ${by#*:}" \
+		"1: columns are separated by ${by#*:}; separate them by commas" \
+		"$(printf '%s\\na,0,vision,1,64\\n' "$heading" | sed "s/,/$cut/g")"
+done
+bad 'a heading separated by semicolons and blanks' \
+	"1: columns are separated by ';'; separate them by commas" \
+	'name; time; application; num_replicas; batch_size\na; 0; vision; 1; 64\n'
+bad 'a row separated by semicolons' "3: columns are separated by ';'; separate them by commas" \
+	"$heading\na,0,vision,1,64\nb;0;vision;1;64\n"
+bad 'a heading in capitals' "1: write the column 'Name' as 'name'" \
+	'Name,Time,Application,num_replicas,batch_size\na,0,vision,1,64\n'
+bad 'a file whose lines end in CR' '1: a CR within a line; lines must end in LF or CR LF' \
+	"$heading\ra,0,vision,1,64\r"
+bad 'a file in UTF-16' '1: the file is in UTF-16; save it as UTF-8' '\377\376n\0a\0m\0e\0'
+bad 'a blank in a column that is not read, beside a blank that matters' \
+	"2: a blank beside the time '0 '; write no blanks around commas" \
+	"$heading, note\na,0 ,vision,1,64, x\n"
+printf '%s, note\na,0,vision,1,64, x y \n' "$heading" >note.csv
+status 'blanks in a column that is not read are accepted' 0 simulate -w note.csv
 bad 'an unknown application' "2: no profiles of the application 'visoin'" \
 	"$heading\na,0,visoin,1,64\n"
 bad 'a time that is NaN' "2: time 'nan' is not a number" "$heading\na,nan,vision,1,64\n"
