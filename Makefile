@@ -107,8 +107,8 @@ BENCH   := $(patsubst %.c,$(BUILD)/%,$(wildcard benchmarks/*.c))
 TRAIN_TEST := $(BUILD)/cuda/test_kernels
 CUDA_HOST := $(BUILD)/cuda/host.so
 # What fuzzers reach. The linker names what is missing.
-FUZZED_MODEL = configuration device_measurement execution_plan goodput growth noise_scale \
-	observation plausible residuals split step_stats throughput tier_fit
+FUZZED_MODEL = configuration device_measurement execution_plan goodput growth learning_rate \
+	noise_scale observation plausible residuals split step_stats throughput tier_fit
 FUZZED_SIM = application csv ground_truth sim_profiles
 FUZZED  := $(filter $(addprefix $(BUILD)/,util/% steps/% store/% model/fit% \
 	$(FUZZED_MODEL:%=model/%.o) $(FUZZED_SIM:%=sim/%.o) engine/template.o \
