@@ -280,11 +280,12 @@ static int check_cell(struct csv *c, int row, int column, struct err *err)
 	bool whole = is->kind == CSV_WHOLE;
 	int64_t n = 0;
 
-	cell->value = (double)NAN;
+	if (is->kind == CSV_OPTIONAL && !*cell->text)
+		cell->value = (double)NAN;
 	if (has_blank(cell->text))
 		return csv_complain(c, row, err, "a blank beside the %.*s '%.60s'; write no blanks "
 				    "around commas", first_name(is->names), is->names, cell->text);
-	if (is->kind == CSV_TEXT || (is->kind == CSV_OPTIONAL && !*cell->text))
+	if (is->kind == CSV_TEXT || isnan(cell->value))
 		return 0;
 	if (whole ? number_parse_int(cell->text, &n) : number_parse(cell->text, &cell->value))
 		return csv_complain(c, row, err, "%s '%.60s' is not a %snumber", is->names,
