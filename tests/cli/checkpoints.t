@@ -88,6 +88,15 @@ is 'a model without optimizer is left out if those before have one' 'nothing mod
 like 'status says why a model without optimizer is left out' \
 	'model_3.pt is left out: it has no file such as optim_2.pt beside it' \
 	"$("$POLLUX" status "$id")"
+more='echo "{\"step\": 100}" >ck-100.json; echo "{\"step\": 20}" >ck-20.json'
+job 'echo 0 >config.json' '' --retries 1
+is 'a run resumes from JSON that has no other file beside it' 'nothing ck-100.json' "$froms"
+more='echo 1 >ck-20.dat'
+job : '' --retries 1
+is 'a run does not resume from a file whose name tells nothing' 'nothing nothing' "$froms"
+like 'status tells that a file is left out where there is no checkpoint' \
+	'nothing to resume from; ck-20.dat is left out: its name is not one of a checkpoint' \
+	"$("$POLLUX" status "$id")"
 more='"$POLLUX" report CHECKPOINT=../odd/state STEP=1 SAMPLES=8'
 job 'mkdir ../odd; echo 1 >../odd/state; echo 2 >b.txt' 'b*' --retries 1 --checkpoint-dir mine
 is 'a reported checkpoint is found wherever it lies' 'nothing state' "$froms"

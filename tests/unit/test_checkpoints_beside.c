@@ -1,5 +1,5 @@
 /* test_checkpoints_beside.c - files that are one checkpoint together, and files that tell about a
- * checkpoint beside them. */
+ * checkpoint beside them; JSON, which is the one or the other. */
 #include "checkpoint_tree.h"
 
 /* Small files that programs write beside a checkpoint, before or after it. */
@@ -46,6 +46,112 @@ static void test_companions(void)
 	newest("ckpt-200.pt", "a JSON file that names a checkpoint is no checkpoint");
 }
 
+static void left_out(const char *want, const char *why, const char *name)
+{
+	struct checkpoint_query q = { .since_s = -INFINITY, .directory = root };
+	struct checkpoints found;
+
+	checkpoints_find(&q, &found);
+	is_str(found.left_out ? base_name(found.left_out) : "none", want, name);
+	is_str(found.why ? found.why : "", why, "the reason is told");
+	checkpoints_release(&found);
+}
+
+static void test_json(void)
+{
+	static const char *const states[] = {
+		"ck-40.json", "ck.json", "state.json", "run/40.json", "weights.json", "a b.JSON",
+	};
+	static const char *const told[] = {
+		"config.json", "metrics-40.json", "args.json", "vocab.json", "eval_results.json",
+		"generation_config.json", "history.json",
+	};
+
+	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
+		char *text = xasprintf("%s alone is a checkpoint", states[i]);
+
+		fresh();
+		put_text(states[i], "{\"step\": 40}");
+		newest(states[i], text);
+		put("weights.bin", 100);
+		put_text(states[i], "{\"step\": 41}");
+		newest("weights.bin", "JSON beside the file of a model is no checkpoint");
+		free(text);
+	}
+	for (size_t i = 0; i < sizeof(told) / sizeof(told[0]); i++) {
+		char *text = xasprintf("%s tells about the training", told[i]);
+
+		fresh();
+		put_text(told[i], "{}");
+		newest("none", text);
+		left_out(told[i], "its name is not one of a checkpoint", text);
+		free(text);
+	}
+	fresh();
+	put_text("ck-100.json", "{\"step\": 100}");
+	put_text("ck-20.json", "{\"step\": 20}");
+	put_text("config.json", "{}");
+	newest("ck-100.json", "the JSON file with the largest number is newest");
+	put_text("latest.json", "{\"path\": \"ck-20.json\"}");
+	newest("ck-100.json", "JSON that names a JSON file is no checkpoint");
+	put_text("ck-120.json", "{\"former\": \"ck-100.json\"}");
+	newest("ck-120.json", "a JSON checkpoint may name the one before it");
+	put_text("ck-140.json", "{\"step\": 1");
+	newest("ck-120.json", "a torn JSON checkpoint is passed over");
+	left_out("ck-140.json", "its JSON has no end", "a torn JSON checkpoint is told");
+	put("ck-160.pt", 0);
+	newest("none", "JSON is no checkpoint beside one that is empty");
+	left_out("ck-160.pt", "it is empty", "an empty checkpoint is told, not JSON beside it");
+	fresh();
+	put("ck-20.dat", 10);
+	left_out("ck-20.dat", "its name is not one of a checkpoint", "a file of any name is told");
+	put("ck-40.json.tmp", 10);
+	left_out("ck-40.json.tmp", "its name says that it is unfinished",
+		 "an unfinished file is told");
+}
+
+/* JSON of n more bytes behind its end. */
+static void put_json(const char *name, const char *json, char more, size_t n)
+{
+	size_t length = strlen(json);
+	char *bytes = xcalloc(length + n + 1, 1);
+
+	strcpy(bytes, json);
+	memset(bytes + length, more, n);
+	put_bytes(name, bytes, length + n);
+	free(bytes);
+}
+
+static void test_ends_of_json(void)
+{
+	static const size_t lengths[] = {
+		0, 1, 3, 63, 64, 65, 1000, 4083, 4084, 4085, 4096, 8192, 100000,
+	};
+
+	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+		size_t n = lengths[i];
+		char *text = xasprintf("JSON with %zu blanks behind it is whole", n);
+
+		fresh();
+		put_json("ckpt-1.json", "{\"step\": 1}", ' ', 0);
+		put_json("ckpt-2.json", "{\"step\": 2}", "\n\t\r "[i % 4], n);
+		newest("ckpt-2.json", text);
+		put_json("ckpt-3.json", "{\"step\": 3", ' ', n);
+		newest("ckpt-2.json", "JSON without its end is torn, however many blanks it has");
+		put_json("ckpt-3.json", "[{\"step\": 3}", ' ', n);
+		newest("ckpt-2.json", "a list without its end is torn");
+		put_json("ckpt-3.json", "{\"step\": 3}", '\0', n + 1);
+		newest("ckpt-2.json", "JSON with zeros behind it is torn");
+		put_json("ckpt-3.json", "", '\0', n + 1);
+		newest("ckpt-2.json", "JSON of zeros is torn");
+		put_json("ckpt-3.json", " \n[{\"step\": 3}]", '\n', n);
+		newest("ckpt-3.json", "JSON may begin with blanks");
+		put_json("ckpt-4.json", " \n[{\"step\": 3}", '\n', n);
+		newest("ckpt-3.json", "JSON that begins with blanks may be torn");
+		free(text);
+	}
+}
+
 static void test_ranks(void)
 {
 	struct checkpoint_query vary = { .since_s = -INFINITY, .ranks_vary = true };
@@ -87,6 +193,8 @@ int main(void)
 	if (!mkdtemp(top))
 		return 1;
 	test_companions();
+	test_json();
+	test_ends_of_json();
 	test_ranks();
 	remove = xasprintf("rm -r %s", top);
 	ok(system(remove) == 0, "the test removes its directory");

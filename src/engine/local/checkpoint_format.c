@@ -12,6 +12,7 @@
 #include "checkpoints.h"
 
 #define HEAD_BYTES 512
+#define BLOCK_BYTES 4096
 #define ZIP_END_BYTES 22
 #define ZIP_COMMENT_MAX 65535
 #define HEADER_MAX (64 << 20)		/* of safetensors; a longer one is not read */
@@ -173,17 +174,44 @@ static const char *tar_fault(struct file *f)
 		? NULL : "its archive has no end";
 }
 
+static bool is_blank_of_json(unsigned char c)
+{
+	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+/* The last byte that is no white space, of which there may be any number at the end; -1: none. */
+static int last_of_json(const struct file *f)
+{
+	unsigned char block[BLOCK_BYTES];
+	int64_t end = f->bytes;
+
+	while (end > 0) {
+		size_t n = end < BLOCK_BYTES ? (size_t)end : BLOCK_BYTES;
+
+		if (pread(f->fd, block, n, end - (int64_t)n) != (ssize_t)n)
+			return -1;
+		for (size_t i = n; i-- > 0;)
+			if (!is_blank_of_json(block[i]))
+				return block[i];
+		end -= (int64_t)n;
+	}
+	return -1;
+}
+
+/* An object or a list; of other values nothing is said. */
 static const char *json_fault(struct file *f)
 {
-	size_t n;
+	size_t i = 0;
 
-	if (!ends_with(f->name, ".json") || !(begins(f, 0, "{", 1) || begins(f, 0, "[", 1)))
+	if (!ends_with(f->name, ".json"))
 		return NULL;
-	n = read_tail(f, 64);
-	while (n > 0 && strchr(" \t\r\n", f->tail[n - 1]))
-		n--;
-	return n > 0 && f->tail[n - 1] == (f->head[0] == '{' ? '}' : ']')
-		? NULL : "its JSON has no end";
+	while (i < f->head_bytes && is_blank_of_json(f->head[i]))
+		i++;
+	if (i < f->head_bytes && f->head[i] == 0)
+		return "its JSON begins with zeros";
+	if (!begins(f, i, "{", 1) && !begins(f, i, "[", 1))
+		return NULL;
+	return last_of_json(f) == (f->head[i] == '{' ? '}' : ']') ? NULL : "its JSON has no end";
 }
 
 /* False: it is no regular file, or somebody else's. The caller closes f->fd if that is not -1. */

@@ -52,6 +52,15 @@ static const char none_ends[] =
 	"csv tsv jsonl parquet arrow feather tfrecord tfrecords lmdb mdb rec idx "
 	"log out err prof trace nsys-rep qdrep ncu-rep ";
 
+/* Words in names of JSON files that tell about the training or its data, and are no state of it. */
+static const char told_words[] =
+	" config configuration cfg conf arg args arguments opts options settings "
+	"hparams hyperparameters hyperparams params metric metrics result results "
+	"score scores history stats statistics loss losses log logs eval evaluation "
+	"summary report trace profile timing vocab tokenizer tokens merges labels "
+	"classes data dataset annotations predictions outputs manifest index info "
+	"meta metadata env environment package requirements schema ";
+
 static const char *extension(const char *name)
 {
 	const char *dot = strrchr(name, '.');
@@ -209,6 +218,8 @@ enum name_class checkpoint_name_class(const char *name)
 		return NAME_CHECKPOINT;
 	if (checkpoint_order_counts(name) && !ends_in(name, text_ends))
 		return NAME_CHECKPOINT;
+	if (ends_in(name, " json ") && !has_word(name, told_words))
+		return NAME_JSON;
 	return ends_in(name, model_ends) ? NAME_MODEL : NAME_OTHER;
 }
 

@@ -93,6 +93,14 @@ static bool names_another(const char *path, const char *slash, const char *word)
 	return found;
 }
 
+static bool is_named_as_checkpoint(const char *name, bool json_counts)
+{
+	enum name_class class = checkpoint_name_class(name);
+
+	return class == NAME_CHECKPOINT || (class == NAME_JSON && json_counts) ||
+	       checkpoint_name_of_directory(name);
+}
+
 /* A small file that names a checkpoint beside it, as frameworks write for themselves: the name of
  * the last one, or TensorFlow's list. */
 static bool is_pointer(const char *path, const struct contents *c)
@@ -100,7 +108,7 @@ static bool is_pointer(const char *path, const struct contents *c)
 	static const char between[] = " \t\r\n\"',:{}[]=";
 	char text[POINTER_BYTES + 1], *rest, *save = NULL;
 	const char *slash = strrchr(path, '/');
-	bool found;
+	bool found, has_number;
 	ssize_t n;
 	int fd;
 
@@ -116,12 +124,13 @@ static bool is_pointer(const char *path, const struct contents *c)
 	rest = xstrdup(text);
 	text[strcspn(text, "\r\n")] = '\0';
 	found = names_another(path, slash, text);
-	/* JSON and the like: a word of the text is the name of a checkpoint */
+	/* JSON and the like: a word of the text is the name of a checkpoint. "ck-40.json" may name
+	 * "ck-20.json", the one before it. */
+	has_number = strpbrk(slash + 1, "0123456789");
 	for (char *word = strtok_r(rest, between, &save);
 	     !found && word && !checkpoint_name_has_weights(slash + 1);
 	     word = strtok_r(NULL, between, &save))
-		found = (checkpoint_name_class(base_name(word)) == NAME_CHECKPOINT ||
-			 checkpoint_name_of_directory(base_name(word))) &&
+		found = is_named_as_checkpoint(base_name(word), !has_number) &&
 			names_another(path, slash, word);
 	free(rest);
 	return found;
@@ -134,14 +143,32 @@ static bool has_changed(const struct search *s, const struct contents *c)
 	return c->bytes > 0 ? c->changed_bytes * 2 >= c->bytes : c->changed_s >= s->query->since_s;
 }
 
-/* A file that is no candidate, but was saved. */
-static void count_other(struct search *s, const char *path, const struct contents *c)
+/* A file that was saved and is no candidate, for this reason. */
+static void pass_over(struct search *s, const char *path, const struct contents *c, const char *why)
 {
-	bool glob = s->query->glob;
+	struct candidates *found = s->found;
 
-	if (c->bytes > 0 && !glob && has_changed(s, c) && !is_of_a_start(s->query, c) &&
-	    !is_refused(s, path))
+	if (c->bytes == 0 || (found->passed && found->passed_s > c->changed_s))
+		return;
+	free(found->passed);
+	found->passed = xstrdup(path);
+	found->why_passed = why;
+	found->passed_s = c->changed_s;
+}
+
+/* A file that is no candidate, but was saved. */
+static void count_other(struct search *s, const char *path, const struct contents *c,
+			const char *why)
+{
+	if (c->bytes == 0 || !has_changed(s, c) || is_refused(s, path))
+		return;
+	if (s->query->glob)
+		why = "it does not match the pattern of --checkpoint-glob";
+	else if (is_of_a_start(s->query, c))
+		why = "it was written while a run started, before its first step";
+	else
 		s->found->other_s = fmax(s->found->other_s, c->changed_s);
+	pass_over(s, path, c, why);
 }
 
 static void add_candidate(struct search *s, const char *path, enum name_class class, bool link)
@@ -150,11 +177,14 @@ static void add_candidate(struct search *s, const char *path, enum name_class cl
 	struct candidate c = { .class = class, .link = link };
 
 	if (found->count >= CANDIDATES_MAX || is_refused(s, path) ||
-	    !contents_of(path, s->query->since_s, &c.contents) || !has_changed(s, &c.contents) ||
-	    (class == NAME_MODEL && is_of_a_start(s->query, &c.contents)))
+	    !contents_of(path, s->query->since_s, &c.contents) || !has_changed(s, &c.contents))
 		return;
+	if (class != NAME_CHECKPOINT && is_of_a_start(s->query, &c.contents)) {
+		count_other(s, path, &c.contents, NULL);
+		return;
+	}
 	if (!s->query->glob && is_pointer(path, &c.contents)) {
-		count_other(s, path, &c.contents);
+		count_other(s, path, &c.contents, "it names another file");
 		return;
 	}
 	if (!s->query->glob && !c.contents.is_directory && strchr(path, '/')) {
@@ -188,21 +218,43 @@ static bool leads_elsewhere(struct search *s, const char *path, const struct sta
 	return true;
 }
 
-/* Other files count as saved, and no more. */
-static void look_at_other(struct search *s, struct reading *r, const char *path)
+/* True if there is time for one more file without the name of a checkpoint. */
+static bool may_look_at_other(struct search *s, struct reading *r)
 {
-	struct contents c;
-
 	if (s->others >= OTHERS_MAX || (r->old && r->others >= LARGE) ||
 	    ((s->others & 1023) == 1023 && clock_boot_s() > s->end_boot_s)) {
 		if (!r->old)
 			s->others = OTHERS_MAX;
-		return;
+		return false;
 	}
 	s->others++;
 	r->others++;
+	return true;
+}
+
+/* Other files count as saved, and no more; JSON may be a checkpoint, too. */
+static void look_at_other(struct search *s, struct reading *r, const char *path,
+			  enum name_class class, bool link)
+{
+	struct contents c;
+
+	if (!may_look_at_other(s, r))
+		return;
 	if (contents_of(path, s->query->since_s, &c))
-		count_other(s, path, &c);
+		count_other(s, path, &c, "its name is not one of a checkpoint");
+	if (class == NAME_JSON)
+		add_candidate(s, path, class, link);
+}
+
+/* What a program has not finished does not count as saved. */
+static void look_at_unfinished(struct search *s, struct reading *r, const char *path,
+			       const struct dirent *e)
+{
+	struct contents c;
+
+	if (e->d_type == DT_REG && e->d_name[0] != '.' && may_look_at_other(s, r) &&
+	    contents_of(path, s->query->since_s, &c) && has_changed(s, &c))
+		pass_over(s, path, &c, "its name says that it is unfinished");
 }
 
 static void look_at_directory(struct search *s, const struct place *outer, const char *path,
@@ -225,11 +277,23 @@ static void look_at_directory(struct search *s, const struct place *outer, const
 	enqueue(s, path, within, outer->depth - 1);
 }
 
+static enum name_class class_of_file(const struct search *s, const struct place *place,
+				     const char *path, const char *name)
+{
+	const char *glob = s->query->glob;
+	enum name_class class = checkpoint_name_class(name);
+
+	if (glob && checkpoint_glob_matches(glob, below(s, path)))
+		return NAME_CHECKPOINT;
+	if (class == NAME_NONE || glob)
+		return class == NAME_NONE ? NAME_NONE : NAME_OTHER;
+	return place->within == WITHIN_LOGS && class != NAME_CHECKPOINT ? NAME_NONE : class;
+}
+
 static void look_at_entry(struct search *s, struct reading *r, const char *path,
 			  const struct dirent *e)
 {
-	const char *glob = s->query->glob;
-	enum name_class class = checkpoint_name_class(e->d_name);
+	enum name_class class;
 	struct stat st;
 	unsigned char type = e->d_type;
 
@@ -244,14 +308,11 @@ static void look_at_entry(struct search *s, struct reading *r, const char *path,
 		look_at_directory(s, r->place, path, e->d_name);
 	if (type != DT_REG && type != DT_LNK)
 		return;
-	if (glob)
-		class = checkpoint_glob_matches(glob, below(s, path)) ? NAME_CHECKPOINT : NAME_NONE;
-	else if (r->place->within == WITHIN_LOGS && class != NAME_CHECKPOINT)
-		class = NAME_NONE;
+	class = class_of_file(s, r->place, path, e->d_name);
 	if (class == NAME_CHECKPOINT || class == NAME_MODEL)
 		add_candidate(s, path, class, type == DT_LNK);
-	else if (class == NAME_OTHER)
-		look_at_other(s, r, path);
+	else if (class == NAME_JSON || class == NAME_OTHER)
+		look_at_other(s, r, path, class, type == DT_LNK);
 }
 
 /* True if a name on the path has a mark of what is not finished. */
@@ -268,6 +329,22 @@ static bool has_temporary_name(const char *path)
 		p += n;
 	}
 	return found;
+}
+
+static void read_entry(struct search *s, struct reading *r, const struct dirent *e)
+{
+	char *path;
+
+	if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
+		return;
+	path = xasprintf("%s/%s", r->place->path, e->d_name);
+	/* a glob means unfinished files only where it has such a mark itself */
+	if (checkpoint_name_is_temporary(e->d_name) &&
+	    !(s->query->glob && has_temporary_name(s->query->glob)))
+		look_at_unfinished(s, r, path, e);
+	else
+		look_at_entry(s, r, path, e);
+	free(path);
 }
 
 static void read_place(struct search *s, const struct place *place)
@@ -293,21 +370,12 @@ static void read_place(struct search *s, const struct place *place)
 	}
 	r.old = fstat(dirfd(dir), &st) == 0 && !file_changed_since(&st, s->query->since_s);
 	for (;;) {
-		char *path;
-
 		if (s->names++ % 256 == 255 && clock_boot_s() > s->names_end_boot_s)
 			s->found->cut_short = true;
 		e = s->found->cut_short ? NULL : readdir(dir);
 		if (!e)
 			break;
-		/* a glob means unfinished files only where it has such a mark itself */
-		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..") ||
-		    (checkpoint_name_is_temporary(e->d_name) &&
-		     !(s->query->glob && has_temporary_name(s->query->glob))))
-			continue;
-		path = xasprintf("%s/%s", place->path, e->d_name);
-		look_at_entry(s, &r, path, e);
-		free(path);
+		read_entry(s, &r, e);
 	}
 	closedir(dir);
 }
@@ -374,5 +442,6 @@ void candidates_release(struct candidates *found)
 		checkpoint_order_release(&found->items[i].order);
 	}
 	free(found->items);
+	free(found->passed);
 	*found = (struct candidates){ .other_s = NAN };
 }

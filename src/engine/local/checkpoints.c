@@ -164,24 +164,24 @@ struct choice {
 	double saved_s;
 };
 
-/* why: belongs to *found from then on. */
-static void leave_out(struct choice *found, const struct candidate *c, char *why)
-{
-	if (found->left_out && compare(c, found->left_out) < 0) {
-		free(why);
-		return;
-	}
-	free(found->why);
-	found->left_out = c;
-	found->why = why;
-}
-
 /* A sure name comes before a likely one. */
 static bool is_newer(const struct candidate *a, const struct candidate *b)
 {
 	if (!b || a->class != b->class)
 		return !b || a->class < b->class;
 	return compare(a, b) > 0;
+}
+
+/* why: belongs to *found from then on. */
+static void leave_out(struct choice *found, const struct candidate *c, char *why)
+{
+	if (!is_newer(c, found->left_out)) {
+		free(why);
+		return;
+	}
+	free(found->why);
+	found->left_out = c;
+	found->why = why;
 }
 
 /* Goes from the newest of each shape down to the first that is whole. */
@@ -219,6 +219,33 @@ static void look_at_shapes(const struct shapes *s, struct choice *found)
 	}
 }
 
+static bool is_only_json(const struct candidate *c)
+{
+	return checkpoint_name_class(base_name(c->path)) == NAME_JSON;
+}
+
+/* Beside a file with the name of a checkpoint or model, whole or torn, JSON tells about the
+ * training: it is taken out. */
+static void drop_json_beside_others(struct candidates *all)
+{
+	int kept = 0;
+	bool has_others = false;
+
+	for (int i = 0; i < all->count; i++)
+		has_others |= !is_only_json(&all->items[i]);
+	for (int i = 0; i < all->count; i++) {
+		struct candidate *c = &all->items[i];
+
+		if (!has_others || c->class != NAME_JSON) {
+			all->items[kept++] = *c;
+			continue;
+		}
+		free(c->path);
+		checkpoint_order_release(&c->order);
+	}
+	all->count = kept;
+}
+
 void checkpoints_find(const struct checkpoint_query *query, struct checkpoints *found)
 {
 	struct choice choice = { .saved_s = NAN };
@@ -226,6 +253,7 @@ void checkpoints_find(const struct checkpoint_query *query, struct checkpoints *
 	struct shapes shapes;
 
 	candidates_find(query, &all);
+	drop_json_beside_others(&all);
 	if (all.count > 1)
 		qsort(all.items, (size_t)all.count, sizeof(*all.items), by_shape);
 	shapes = (struct shapes){ all.items, all.count, query->ranks_vary };
@@ -241,6 +269,9 @@ void checkpoints_find(const struct checkpoint_query *query, struct checkpoints *
 		found->left_out = xstrdup(choice.left_out->path);
 		found->why = choice.why;
 		choice.why = NULL;
+	} else if (!choice.newest && all.passed) {
+		found->left_out = xstrdup(all.passed);
+		found->why = xstrdup(all.why_passed);
 	}
 	free(choice.why);
 	candidates_release(&all);

@@ -42,7 +42,8 @@ struct checkpoint_query {
 struct checkpoints {
 	/* owned; the newest checkpoint that is whole, NULL: none */
 	char *newest;
-	/* owned; one that is newer, and why it is left out; NULL: none */
+	/* owned; one that is newer, or a saved file where there is no checkpoint, and why it is
+	 * left out; NULL: none */
 	char *left_out, *why;
 	/* wall clock: when something was last saved, with or without the name of a checkpoint;
 	 * NaN: nothing was. What was written into an older one of several with numbers does not
@@ -71,6 +72,9 @@ enum name_class {
 	NAME_CHECKPOINT,
 	/* "weights.bin", "optimizer.pt": a checkpoint if there is no better one */
 	NAME_MODEL,
+	/* "ck-20.json": the checkpoint itself if there is no file of those names; "metrics.json" is
+	 * an other one */
+	NAME_JSON,
 	NAME_OTHER,
 	/* sources, pictures, tables of data, logs, core dumps: no checkpoint */
 	NAME_NONE,
@@ -176,7 +180,7 @@ bool file_begins_with_zeros(const char *path);
 
 struct candidate {
 	char *path;			/* owned */
-	enum name_class class;		/* NAME_CHECKPOINT or NAME_MODEL */
+	enum name_class class;		/* NAME_CHECKPOINT, NAME_MODEL or NAME_JSON */
 	bool reported, link;
 	bool companion;			/* it tells about a checkpoint beside it */
 	struct contents contents;
@@ -189,6 +193,10 @@ struct candidates {
 	/* wall clock: when one of the files that are no candidates, but are no sources or logs
 	 * either, last changed; NaN: there is none */
 	double other_s;
+	/* the newest file that is saved but no candidate, and why it is none */
+	char *passed;			/* owned; NULL: there is none */
+	const char *why_passed;
+	double passed_s;		/* wall clock: when it last changed */
 	bool cut_short;			/* there was no time to look at all names */
 };
 
