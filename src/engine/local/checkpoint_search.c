@@ -36,6 +36,7 @@ struct search {
 	struct place *places;		/* owned; a queue: from next on they wait */
 	int n_places, next;
 	int others;
+	bool has_better;		/* a candidate that is not only JSON */
 	unsigned names;
 	double end_boot_s;		/* when other names are no longer looked at */
 	double names_end_boot_s;	/* when no name is */
@@ -193,6 +194,7 @@ static void add_candidate(struct search *s, const char *path, enum name_class cl
 		c.companion = checkpoint_name_is_companion(directory, base_name(path));
 		free(directory);
 	}
+	s->has_better |= class != NAME_JSON;
 	c.path = xstrdup(path);
 	checkpoint_order_of(below(s, path), &c.order);
 	found->items = xgrow(found->items, found->count, sizeof(*found->items));
@@ -242,7 +244,8 @@ static void look_at_other(struct search *s, struct reading *r, const char *path,
 		return;
 	if (contents_of(path, s->query->since_s, &c))
 		count_other(s, path, &c, "its name is not one of a checkpoint");
-	if (class == NAME_JSON)
+	/* where there is a candidate of another name, JSON would be taken out again */
+	if (class == NAME_JSON && !s->has_better)
 		add_candidate(s, path, class, link);
 }
 
