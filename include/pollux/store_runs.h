@@ -86,6 +86,7 @@ int store_run_end(struct store *s, const struct run *run, struct err *err);
 enum setback_kind { SETBACK_FAILED, SETBACK_NOT_STARTED, SETBACK_LOST };
 struct setback {
 	int n;			/* of them; 0: the other members say nothing */
+	int n_lost;		/* the last ones in a row that lost their supervisor */
 	enum setback_kind kind;	/* of the last one */
 	double end_boot_s;	/* the end of the last one */
 	char diagnosis[256];

@@ -173,7 +173,9 @@ bool waits_to_begin(const struct snapshot *s, const struct job *job, struct deci
 bool waits_for_retry(const struct snapshot *s, const struct job *job, struct decision *d)
 {
 	const struct setback *setback = &s->setbacks[job - s->jobs.items];
-	int doublings = setback->n - 1 < RETRY_DOUBLINGS_MAX ? setback->n - 1 : RETRY_DOUBLINGS_MAX;
+	bool lost = setback->kind == SETBACK_LOST;
+	int n = lost ? setback->n_lost : setback->n;
+	int doublings = n - 1 < RETRY_DOUBLINGS_MAX ? n - 1 : RETRY_DOUBLINGS_MAX;
 	double wait_s = fmin(RETRY_WAIT_S * pow(2, doublings), RETRY_WAIT_MAX_S);
 	double again_s = setback->end_boot_s + wait_s;
 	int ran_out = 0, failures = job->progress.failures;
@@ -184,12 +186,11 @@ bool waits_for_retry(const struct snapshot *s, const struct job *job, struct dec
 	/* A job whose last runs all ran out of memory, each on another kind of device, moves on to
 	 * more memory at once. A single loss may be an accident. */
 	if (setback->n == 0 || s->now_boot_s >= again_s ||
-	    (ran_out > 0 && ran_out >= setback->n) ||
-	    (setback->kind == SETBACK_LOST && setback->n == 1))
+	    (ran_out > 0 && ran_out >= setback->n) || (lost && n == 1))
 		return false;
-	if (setback->kind == SETBACK_LOST) {
+	if (lost) {
 		why.kind = FACT_LOST;
-		why.n = setback->n;
+		why.n = n;
 	} else if (setback->kind != SETBACK_FAILED) {
 		why.kind = FACT_NOT_STARTED;
 		why.why = setback->diagnosis;

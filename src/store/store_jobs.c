@@ -305,6 +305,7 @@ int store_job_setback(struct store *s, int64_t job_id, struct setback *setback, 
 		if (!lost && outcome != OUTCOME_FAILED &&
 		    (outcome != OUTCOME_NOT_STARTED || reason > STOP_NONE))
 			break;
+		setback->n_lost += lost && setback->n_lost == setback->n;
 		if (setback->n++ > 0)
 			continue;
 		setback->kind = lost ? SETBACK_LOST : outcome == OUTCOME_FAILED

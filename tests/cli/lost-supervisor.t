@@ -70,6 +70,32 @@ unlike 'a job that saves goes on after three lost supervisors' failed "$(field "
 "$POLLUX" cancel "$id"
 "$POLLUX" wait --timeout 600 "$id" 2>/dev/null
 
+# --- a failure before the loss ---
+saves=no
+cat >fails-first <<'END'
+[ "$POLLUX_RUN" != 1 ] || kill -9 $$
+while [ "$POLLUX_RUN" = 3 ] && [ ! -e third ]; do sleep 0.1; done
+exec sh kills
+END
+id=$("$POLLUX" submit -q --retries 1 -- sh fails-first)
+"$POLLUX" schedule
+failed_once() { [ "$(field "$id" failures)" = 1 ]; }
+ok 'a job whose training was killed has failed once' wait_for 20 failed_once
+given_run all if state=ended end_boot_s-=1000
+ok 'its second run loses its supervisor' lose "$id" 2
+again() {
+	"$POLLUX" schedule
+	[ "$(field "$id" runs)" = 3 ]
+}
+ok 'one lost supervisor after a failure brings no pause' wait_for 8 again
+touch third
+ok 'its third run loses its supervisor' wait_for 20 [ -e "killed.$id.3" ]
+wait_for 10 no_supervisor
+"$POLLUX" schedule
+wait_for 20 ended "$id" 3
+ok 'the reason counts the lost supervisors, without the failure' wait_for 10 pauses
+"$POLLUX" cancel "$id"
+
 # --- a person asks for another run before a pass has found the loss ---
 id=$("$POLLUX" submit -q -- sh -c '[ "$POLLUX_RUN" != 1 ] || exec sh kills')
 "$POLLUX" schedule
