@@ -185,7 +185,7 @@ struct supervisor_suspension {
 	/* processes that somebody else had stopped before: they stay so when the run goes on */
 	struct pid_list stopped_before;
 	double all_stopped_boot_s;	/* since when the running run is stopped; NaN: it is not */
-	bool told_of_stopped;
+	bool told_of_stopped;		/* since all_stopped_boot_s */
 };
 
 /* The move of the run's GPU memory. */

@@ -269,8 +269,8 @@ bool supervisor_return_to_devices(struct supervisor *s);
 /* After that: binds the processes to these devices and continues them. */
 void supervisor_end_suspension(struct supervisor *s);
 /* A run that goes on again: continues what stopped itself, as script(1) does when it sees that its
- * child was stopped. Another run: tells once that somebody has stopped it. Returns the time until
- * the next look, if that is shorter. */
+ * child was stopped. Another run: tells that somebody has stopped it, and continued it. Returns
+ * the time until the next look, if that is shorter. */
 double supervisor_watch_stopped(struct supervisor *s, double now);
 /* True, with the words for supervisor_refuse_suspension(): a program of the run counts the time for
  * which it is stopped. */

@@ -76,27 +76,30 @@ static void keep_stopped_before(struct supervisor *s, double now)
 
 #define STOPPED_S 10.0		/* somebody may want to look at a program for a moment */
 
-/* Tells once that somebody has stopped the whole run. */
-static void tell_of_stopped(struct supervisor *s, double now)
+/* True if the run's leader is stopped, and so is each of its other processes. */
+static bool is_stopped_whole(struct supervisor *s)
 {
-	struct supervisor_suspension *u = &s->suspension;
-	struct text t = TEXT_INIT;
 	struct pid_list list;
-	bool all = true;
+	bool all = !s->leader.gone && proc_is_stopped((pid_t)s->handle.leader_pid);
 
+	if (!all)
+		return false;
 	supervisor_find_processes(s, &list);
 	for (int i = 0; i < list.count && all; i++)
 		all = proc_is_stopped(list.items[i]);
 	pid_list_release(&list);
-	if (!all || isnan(u->all_stopped_boot_s))
-		u->all_stopped_boot_s = all ? now : (double)NAN;
-	if (!(now - u->all_stopped_boot_s >= STOPPED_S))
-		return;
+	return all;
+}
+
+static void tell_of_stopped(struct supervisor *s)
+{
+	struct text t = TEXT_INIT;
+
 	advice_add_continue(&t, (pid_t)s->handle.leader_pid);
 	supervisor_tell_event(s, "suspend", "somebody has stopped all its processes, and it keeps "
 			      "its devices: %s continues the first of them", t.data);
 	text_release(&t);
-	u->told_of_stopped = true;
+	s->suspension.told_of_stopped = true;
 }
 
 double supervisor_watch_stopped(struct supervisor *s, double now)
@@ -107,10 +110,18 @@ double supervisor_watch_stopped(struct supervisor *s, double now)
 		continue_processes(s, true);
 		return fmax(now - s->run.resumed_boot_s, CONTINUED_LEAST_S);
 	}
-	if (s->leader.gone || !proc_is_stopped((pid_t)s->handle.leader_pid))
-		u->all_stopped_boot_s = NAN;
-	else if (!u->told_of_stopped)
-		tell_of_stopped(s, now);
+	if (is_stopped_whole(s)) {
+		if (isnan(u->all_stopped_boot_s))
+			u->all_stopped_boot_s = now;
+		if (!u->told_of_stopped && now - u->all_stopped_boot_s >= STOPPED_S)
+			tell_of_stopped(s);
+		return INFINITY;
+	}
+	if (u->told_of_stopped && !s->leader.gone)
+		supervisor_tell_event(s, "resume", "it goes on, after %.0f s for which somebody "
+				      "had stopped it", now - u->all_stopped_boot_s);
+	u->told_of_stopped = false;
+	u->all_stopped_boot_s = NAN;
 	return INFINITY;
 }
 
