@@ -180,13 +180,42 @@ void profile_learn(struct profile *p, const struct trial *t)
 
 /* --- failing --- */
 
+/* Adds when the steps of a progress bar count. */
+static void add_bar(struct text *text)
+{
+	text_addf(text, " (a progress bar counts after %g s, or at once if its total is --steps)",
+		  PROFILE_BAR_LIFE_S);
+}
+
+/* Adds what to change in a command that ended by itself. */
+static void add_mend(const struct profile *p, struct text *text)
+{
+	double steps = 0, samples = 0;		/* also where the store cannot be read */
+	struct err ignored;
+	struct job job;
+
+	if (store_job_get(p->store, p->job->id, &job, &ignored) == 0) {
+		steps = job.progress.steps;
+		samples = job.progress.samples;
+		job_release(&job);
+	}
+	if (isnan(steps) && isnan(samples)) {
+		text_add(text, ": it printed or reported no step that pollux recognises");
+		add_bar(text);
+		text_add(text, "; 'pollux steps' shows which lines are steps, pollux-program(7) "
+			 "how to report them");
+		return;
+	}
+	if (steps > 0)
+		text_addf(text, ", at step %.0f", steps);
+	text_add(text, ": give it more to do, for at least half a second and two steps");
+}
+
 int profile_failed(const struct profile *p, const struct trial *t, struct err *err)
 {
 	const struct run *run = &t->run;
 	bool started = run->outcome != OUTCOME_NOT_STARTED;
 	struct text text = TEXT_INIT;
-	struct err ignored;
-	struct job job;
 
 	if (!started) {
 		text_add(&text, "the command could not be started");
@@ -198,22 +227,15 @@ int profile_failed(const struct profile *p, const struct trial *t, struct err *e
 	} else if (t->outcome == OBSERVATION_TOO_SLOW) {
 		text_addf(&text, "no step time in %.3g s: the program has to report its steps "
 			  "(pollux-client(3), pollux-report(1)) or print them (pollux-steps(1)), "
-			  "for at least half a second and two steps (a progress bar counts after "
-			  "%g s, or at once if its total is --steps)", run->duration_s,
-			  PROFILE_BAR_LIFE_S);
+			  "for at least half a second and two steps", run->duration_s);
+		add_bar(&text);
 	} else {
 		text_add(&text, run->out_of_memory ? "even at its own sizes " : "the command ");
 		profile_describe_end(run, &text);
 	}
 	if (started && !lost_supervisor(t) && t->outcome != OBSERVATION_TOO_SLOW &&
-	    run->outcome == OUTCOME_COMPLETED) {
-		if (store_job_get(p->store, p->job->id, &job, &ignored) == 0) {
-			if (job.progress.steps > 0)
-				text_addf(&text, ", at step %.0f", job.progress.steps);
-			job_release(&job);
-		}
-		text_add(&text, ": give it more to do, for at least half a second and two steps");
-	}
+	    run->outcome == OUTCOME_COMPLETED)
+		add_mend(p, &text);
 	if (started)
 		text_addf(&text, "; see 'pollux log %lld'", (long long)p->job->id);
 	err_set(err, started ? EX_FAILED : EX_TEMPFAIL, "%s", text.data);

@@ -198,6 +198,12 @@ status 'a profile of a command that ends too soon has failed' 1 "$POLLUX" profil
 	--budget $((5 * TIME_SCALE)) -b 8 -- sh -c '"$POLLUX" report STEP=3; echo finished'
 like 'the message says that the command ended by itself' \
 	'^pollux: the command ended by itself, .*, at step 3: give it more to do' "$err"
+status 'a profile of a command that prints no step has failed' 1 "$POLLUX" profile \
+	--budget $((5 * TIME_SCALE)) -b 8 -- sh -c 'echo working; sleep 1'
+like 'the message says that no step was recognised, and where to look' \
+	"^pollux: the command ended by itself, .*: it printed or reported no step that pollux \
+recognises .*; 'pollux steps' .*, pollux-program\(7\) .*; see 'pollux log [0-9]+'" "$err"
+unlike 'it does not ask that command for more to do' 'more to do' "$err"
 sed 's/RuntimeError.*/bad shape"/' fake >brittle
 chmod +x brittle
 for time in first second; do
