@@ -173,9 +173,8 @@ int selection_check(const struct selecting *what, struct err *err)
 
 /* --- from the store --- */
 
-/* operand NULL: none was given; without_use: jobs that match, but are not fit for the use */
-static int nothing_matches(const struct selecting *what, const char *operand, int without_use,
-			   struct err *err)
+/* asked: as it was typed; n: jobs that match, of which none is fit for the use */
+static void none_is_fit(const struct command *command, const char *asked, int n, struct err *err)
 {
 	static const char *const wanted[N_JOB_USES] = {
 		[USE_ANY] = "there",
@@ -183,6 +182,17 @@ static int nothing_matches(const struct selecting *what, const char *operand, in
 		[USE_RELEASE] = "held", [USE_REQUEUE] = "running or ended",
 		[USE_EDIT] = "queued, held or running", [USE_FIRST] = "queued or held",
 	};
+	bool is_first = command->job_use == USE_FIRST;	/* whose name is no verb */
+
+	err_set(err, EX_FAILED, "%s%s: %d job%s match%s %s, none is %s",
+		is_first ? "no job to put first" : "nothing to ", is_first ? "" : command->name, n,
+		plural(n), n == 1 ? "es" : "", asked, wanted[command->job_use]);
+}
+
+/* operand NULL: none was given; without_use: jobs that match, but are not fit for the use */
+static int nothing_matches(const struct selecting *what, const char *operand, int without_use,
+			   struct err *err)
+{
 	const struct selection_options *o = what->options;
 	size_t digits = operand ? strspn(operand, "0123456789") : 0;
 	struct text asked = TEXT_INIT;		/* as it was typed */
@@ -204,9 +214,7 @@ static int nothing_matches(const struct selecting *what, const char *operand, in
 	else if (digits > 0 && !strcmp(operand + digits, "-"))
 		hint = "; a range has two ends, such as 28-40";
 	if (without_use)
-		err_set(err, EX_FAILED, "nothing to %s: %d job%s match%s %s, none is %s",
-			what->command->name, without_use, plural(without_use),
-			without_use == 1 ? "es" : "", start, wanted[what->command->job_use]);
+		none_is_fit(what->command, start, without_use, err);
 	else if (*start)
 		err_set(err, EX_NOINPUT, "no job matches %s%s", start, hint);
 	else

@@ -71,6 +71,8 @@ refused 'a number that no job has is refused' 66 'no such job: 99' cancel 99
 refused 'a range without jobs is refused' 66 "no job matches '50-60'" wait 50-60
 refused 'a glob without jobs that the command can act on is refused' 1 \
 	"nothing to release: 3 jobs match 'lr-0*', none is held" release 'lr-0*'
+refused 'a glob whose job cannot be put first is refused' 1 \
+	"no job to put first: 1 job matches 'fir*', none is queued or held" first 'fir*'
 refused 'a number means its job even where the command cannot act' \
 	1 'job 1 is not held: queued' release 1
 refused 'number 0 is refused' 64 "'0' is not a job number; see 'pollux cancel --help'" cancel 0
