@@ -304,6 +304,9 @@ static void look(struct supervisor *s, double now)
 	case ST_TERMINATED: case ST_KILLED: case ST_FINISHED:
 		s->next_look_boot_s = now + (s->job.profile ? PROFILE_LOOK_S
 					     : supervisor_remote ? REMOTE_LOOK_S : LOOK_S);
+		/* a person may have shortened its grace, and the wake-up was lost */
+		if (s->state == ST_SIGNALLED)
+			supervisor_read_declared(s);
 		if (s->state == ST_RUNNING)
 			s->next_look_boot_s = fmin(s->next_look_boot_s,
 						   now + supervisor_watch_stopped(s, now));
