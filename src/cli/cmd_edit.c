@@ -186,7 +186,7 @@ static int amend_job(struct edit *e, struct job *job, struct err *err)
 
 static int check_and_amend(struct edit *e, struct job *job, struct err *err)
 {
-	uint64_t given = e->o->asked.given;
+	uint64_t given = e->o->asked.given;	/* a bit for each option */
 	bool grace_alone = asked_gives(&e->o->asked, "grace") && !(given & (given - 1));
 	enum stop_reason pending;
 

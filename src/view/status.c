@@ -108,7 +108,6 @@ static double done_ratio_of(const struct job *job, const struct run *run)
 
 	if (ratio > 1 && total > 0 && p->samples < total + (double)batch)
 		ratio = 1;
-
 	if (job_has_ended(job->state))
 		return job->state != JOB_DONE && ratio >= 1 && ratio <= 1 ? (double)NAN : ratio;
 	return ratio >= 1 && !reported ? (double)NAN : ratio;

@@ -170,6 +170,7 @@ struct known_senders {
 struct supervisor_reports {
 	int socket_fd;
 	double rest_until_boot_s;	/* the socket is not read before then */
+	bool woken;			/* somebody has written to the store, and told so */
 	struct known_senders senders;
 	struct kept_place kept_read;	/* of the file of kept reports */
 	int position_fd;		/* kept_position_write(); -1: not kept */

@@ -304,7 +304,7 @@ static void look(struct supervisor *s, double now)
 	case ST_TERMINATED: case ST_KILLED: case ST_FINISHED:
 		s->next_look_boot_s = now + (s->job.profile ? PROFILE_LOOK_S
 					     : supervisor_remote ? REMOTE_LOOK_S : LOOK_S);
-		/* a person may have shortened its grace, and the wake-up was lost */
+		/* a person may have shortened its grace, and a full queue has lost the wake-up */
 		if (s->state == ST_SIGNALLED)
 			supervisor_read_declared(s);
 		if (s->state == ST_RUNNING)
@@ -324,8 +324,7 @@ static void reap(struct supervisor *s)
 	pid_t pid;
 
 	/* The last reports of a child are read while it can still be looked at. */
-	if (supervisor_read_reports(s, clock_boot_s(), true))
-		s->next_look_boot_s = 0;
+	supervisor_read_reports(s, clock_boot_s(), true);
 	while ((pid = wait4(-1, &status, WNOHANG, &usage)) > 0) {
 		if (driver_child_reaped(pid))
 			continue;
@@ -370,7 +369,7 @@ static int timeout_ms(const struct supervisor *s, double now)
 	next = fmin(next, s->stop.next_boot_s);
 	if (s->reports.rest_until_boot_s > now)
 		next = fmin(next, s->reports.rest_until_boot_s);
-	return next <= now ? 0 : (int)ceil(fmin(next - now, 60) * 1e3);
+	return next <= now || s->reports.woken ? 0 : (int)ceil(fmin(next - now, 60) * 1e3);
 }
 
 static void check_clock(struct supervisor *s, double now)
@@ -407,10 +406,8 @@ static void check_descriptors(struct supervisor *s, const struct pollfd *fds, do
 		read_signals(s);
 	if (fds[FD_LEADER].revents && !s->leader.gone)
 		supervisor_adopted_leader_ended(s);
-	if (fds[FD_SOCKET].revents && supervisor_read_reports(s, now, false)) {
-		supervisor_read_declared(s);
-		look_for_orders(s);
-	}
+	if (fds[FD_SOCKET].revents)
+		supervisor_read_reports(s, now, false);
 	if (fds[FD_DRIVER].revents && s->driver.fd == fds[FD_DRIVER].fd)
 		supervisor_read_driver(s);
 	if (fds[FD_FREEZER].revents && s->freeze.freezer.fd == fds[FD_FREEZER].fd)
@@ -443,6 +440,10 @@ void supervisor_loop(struct supervisor *s)
 		supervisor_beat(s);
 		now = clock_boot_s();
 		check_descriptors(s, fds, now);
+		if (s->state != ST_FINISHED && supervisor_was_woken(s)) {
+			supervisor_read_declared(s);
+			look_for_orders(s);
+		}
 		check_clock(s, now);
 	}
 }

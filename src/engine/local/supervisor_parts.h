@@ -98,8 +98,10 @@ void supervisor_go_on_log(struct supervisor *s, double now_boot_s);
 
 int supervisor_open_socket(struct supervisor *s, struct err *err);
 /* Takes in the reports that came, up to a limit; last: a process of the run has ended, and all are
- * taken. True: a message asks to look into the store. */
-bool supervisor_read_reports(struct supervisor *s, double now_boot_s, bool last);
+ * taken. */
+void supervisor_read_reports(struct supervisor *s, double now_boot_s, bool last);
+/* True, once, if one of the messages asked to look into the store. */
+bool supervisor_was_woken(struct supervisor *s);
 /* Takes in the reports that nobody took when they were sent, each once. */
 void supervisor_read_kept_reports(struct supervisor *s, double now_boot_s);
 /* Waits, for a limited time, for a report of a program that has sent some: only its next report

@@ -116,15 +116,14 @@ static enum report_sender know_sender(struct supervisor *s, pid_t pid, double no
  * checkpoint, counts most. Administrators raise net.unix.max_dgram_qlen to some thousands. */
 #define REPORTS_AT_END 65536
 
-bool supervisor_read_reports(struct supervisor *s, double now, bool last)
+void supervisor_read_reports(struct supervisor *s, double now, bool last)
 {
 	char bytes[REPORT_MESSAGE_SIZE];
 	int i, most = last ? REPORTS_AT_END : REPORTS_AT_ONCE;
-	bool wake = false;
 	pid_t pid;
 
 	if (s->reports.socket_fd < 0)
-		return false;
+		return;
 	for (i = 0; i < most && report_socket_next_sender(s->reports.socket_fd, &pid); i++) {
 		enum report_sender sender = know_sender(s, pid, now);
 		ssize_t n = report_socket_receive(s->reports.socket_fd, bytes, sizeof(bytes), &pid);
@@ -138,13 +137,20 @@ bool supervisor_read_reports(struct supervisor *s, double now, bool last)
 			continue;
 		}
 		s->recorder.sender = sender;
-		wake |= recorder_add(&s->recorder, &s->store, &s->run, bytes, (size_t)n,
-				     run_clock_s(&s->run, now));
+		s->reports.woken |= recorder_add(&s->recorder, &s->store, &s->run, bytes,
+						 (size_t)n, run_clock_s(&s->run, now));
 	}
 	if (i > 0)
 		supervisor_keep_position(s, now);
 	s->reports.rest_until_boot_s = now + SOCKET_REST_S;
-	return wake;
+}
+
+bool supervisor_was_woken(struct supervisor *s)
+{
+	bool woken = s->reports.woken;
+
+	s->reports.woken = false;
+	return woken;
 }
 
 struct kept_taker {

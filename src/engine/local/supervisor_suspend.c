@@ -159,7 +159,6 @@ void supervisor_stay_suspended(struct supervisor *s)
 void supervisor_begin_suspension(struct supervisor *s)
 {
 	size_t size = (size_t)s->run.configuration.replicas * sizeof(*s->run.devices);
-
 	struct supervisor_suspension *u = &s->suspension;
 
 	s->run.suspended_boot_s = clock_boot_s();
