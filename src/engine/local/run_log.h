@@ -102,7 +102,7 @@ struct log_sinks {
 void log_watch_look(struct log_watch *w, double now_boot_s, bool last,
 		    const struct log_sinks *sinks);
 
-/* --- log_errors.c: the error that killed a job, by its log --- */
+/* --- log_diagnosis.c: the error that killed a job, by its log --- */
 
 struct log_error {
 	const char *meaning;		/* "GPU out of memory" */

@@ -1,4 +1,4 @@
-/* log_errors.c - recognise known errors in the last lines of a log. */
+/* log_diagnosis.c - recognise known errors in the last lines of a log. */
 #include <ctype.h>
 #include <stdbool.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
-/* test_log_errors.c - the last words of a log. */
+/* test_log_diagnosis.c - the last words of a log. */
 #include <unistd.h>
 
 #include "engine/local/run_log.h"
 #include "tap.h"
 
-static char path[] = "/tmp/test_log_errors.XXXXXX";
+static char path[] = "/tmp/test_log_diagnosis.XXXXXX";
 static int fd;
 
 /* A log of these words with so many bytes after them. */
