@@ -57,6 +57,55 @@ is 'PAI: tasks add up, parts of a GPU are one, running jobs are left out' \
 	"$(awk -F, 'NR > 1 { print $2, $3, $4, $6 }' pai.csv | paste -sd '|')"
 status 'a file of another trace is refused' 1 convert philly.py cluster_log.csv
 like 'the refusal names the file' '^philly.py: cluster_log.csv is no cluster_job_log: ' "$err"
+refused() { # refused WHAT SCRIPT LINE: the file is log
+	status "$1 is refused" 1 convert "$2" log
+	is "$1 is refused in one line" "$2: $3" "$err"
+}
+: >log
+refused 'an empty file' philly.py \
+	'log is no cluster_job_log: Expecting value: line 1 column 1 (char 0)'
+echo '{"jobid": "a"}' >log
+refused 'JSON that is no list' philly.py 'log is no cluster_job_log: it is no list of jobs'
+echo '[{"jobid": "a", "submitted_time": ""}]' >log
+refused 'a job without fields' philly.py "log is no cluster_job_log: there is no 'attempts'"
+echo '[{"attempts": ["a"]}]' >log
+refused 'an attempt that is none' philly.py \
+	"log is no cluster_job_log: 'str' object has no attribute 'get'"
+sed '3s/,60,.*//; 3q' cluster_log.csv >log
+refused 'a row that is cut off' helios.py \
+	'log is no cluster_log.csv: line 3 has not as many cells as the heading'
+sed '2s/,4,64/,inf,64/' cluster_log.csv >log
+refused 'a number of GPUs without an end' helios.py \
+	'log is no cluster_log.csv: cannot convert float infinity to integer'
+sed 's/,18000,/,-5,/; s/,60,/,nan,/; s/,600,/,inf,/' cluster_log.csv >log
+refused 'a trace of negative and endless durations' helios.py \
+	'the trace has no job that had GPUs and ended'
+echo a,b >log
+refused 'a row of another file' pai.py 'log is no pai_task_table.csv: a row has 2 cells, not 10'
+sed 's/,1000.0,/,nan,/; s/,2000[.0-9]*,/,inf,/' pai_task_table.csv >log
+refused 'a time that is NaN' pai.py 'the trace has no job that had GPUs and ended'
+status 'a trace that is not there is refused' 1 convert pai.py nosuch
+is 'the refusal names what is not there' 'pai.py: cannot read nosuch: No such file or directory' \
+	"$err"
+status 'a profile that is not there is refused' 1 convert pai.py --applications nosuch \
+	pai_task_table.csv
+is 'the refusal names the profile' "pai.py: $profiles/nosuch is no profile of an application: \
+No such file or directory" "$err"
+status 'bounds that leave no job are refused' 1 convert pai.py --hours 0 pai_task_table.csv
+is 'the refusal names the bounds' \
+	'pai.py: --from, --hours and --max-gpus leave no job of the trace' "$err"
+full() { convert pai.py pai_task_table.csv >/dev/full; }
+status 'a full disk is told' 1 full
+is 'a full disk is told in one line' 'pai.py: cannot write the workload: No space left on device' \
+	"$err"
+sed 's/2017-10-03 08:..:../&.250/g; s/"application_1"/1/' cluster_job_log >log
+convert philly.py log >fractions.csv 2>/dev/null
+is 'dates may have fractions, and a number may name a job' "$(cat philly.csv)" \
+	"$(cat fractions.csv)"
+sed '4s/,600,/,0.3,/' cluster_log.csv >log
+convert helios.py log >short.csv 2>/dev/null
+status 'a job of less than a second is one that simulate takes' 0 "$POLLUX" simulate \
+	--profiles "$profiles" -w short.csv -n 4
 
 for trace in philly helios pai; do
 	"$POLLUX" simulate --profiles "$profiles" -w $trace.csv -n 4 -p fifo --restart-delay 0 \

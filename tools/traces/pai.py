@@ -21,9 +21,11 @@ def number(text):
     return float(text) if text else 0.0
 
 
-def jobs_of(rows):
+def jobs_of(f):
     jobs = {}
-    for row in rows:
+    for row in csv.reader(f):
+        if len(row) != len(COLUMNS):
+            raise ValueError(f'a row has {len(row)} cells, not {len(COLUMNS)}')
         name, _, instances, _, begin, end, _, _, gpu, _ = row
         if name == COLUMNS[0]:
             continue    # somebody has put the heading there
@@ -38,16 +40,5 @@ def jobs_of(rows):
             for name, (begin, end, gpus) in jobs.items() if begin]
 
 
-def main():
-    o = workload.options(__doc__.split('\n', maxsplit=1)[0],
-                         log={'metavar': 'pai_task_table.csv'})
-    try:
-        with open(o.log, newline='', encoding='utf-8') as f:
-            jobs = jobs_of(csv.reader(f))
-    except (OSError, ValueError, TypeError) as e:
-        workload.fail(f'{o.log} is no pai_task_table.csv: {type(e).__name__}: {e}')
-    workload.write(jobs, o)
-
-
 if __name__ == '__main__':
-    main()
+    workload.convert(__doc__.split('\n', maxsplit=1)[0], 'pai_task_table.csv', jobs_of)

@@ -7,34 +7,31 @@
 A job's duration is that of all its attempts; its GPUs are those of the last one.
 """
 import json
+import math
 
 import workload
 
 
 def job_of(entry):
-    spans = []
+    duration_s = 0
     gpus = 0
     for attempt in entry['attempts']:
-        begin = workload.seconds_of(attempt.get('start_time'))
-        end = workload.seconds_of(attempt.get('end_time'))
-        if begin is None or end is None:
+        span_s = workload.seconds_of(attempt.get('end_time')) - \
+            workload.seconds_of(attempt.get('start_time'))
+        if math.isnan(span_s):
             continue
-        spans.append(end - begin)
+        duration_s += span_s
         gpus = sum(len(machine['gpus']) for machine in attempt['detail'])
     return workload.Job(entry['jobid'], workload.seconds_of(entry['submitted_time']), gpus,
-                        sum(spans))
+                        duration_s)
 
 
-def main():
-    o = workload.options(__doc__.split('\n', maxsplit=1)[0],
-                         log={'metavar': 'cluster_job_log'})
-    try:
-        with open(o.log, encoding='utf-8') as f:
-            jobs = [job_of(entry) for entry in json.load(f)]
-    except (OSError, ValueError, KeyError, TypeError) as e:
-        workload.fail(f'{o.log} is no cluster_job_log: {type(e).__name__}: {e}')
-    workload.write([j for j in jobs if j.submit_s is not None], o)
+def jobs_of(f):
+    entries = json.load(f)
+    if not isinstance(entries, list) or not all(isinstance(e, dict) for e in entries):
+        raise ValueError('it is no list of jobs')
+    return map(job_of, entries)
 
 
 if __name__ == '__main__':
-    main()
+    workload.convert(__doc__.split('\n', maxsplit=1)[0], 'cluster_job_log', jobs_of)
