@@ -91,11 +91,12 @@ static int check_outputs(const struct simulate_outputs *o, const struct strings 
 int simulate_check_outputs(const struct simulate_options *o, const struct strings *workloads,
 			   struct err *err)
 {
-	const char *const tables[] = { o->tiers, o->links, o->models };
+	const char *const tables[] = { o->restart_table, o->slowdown_table, o->tiers, o->links,
+				       o->models };
 	struct strings read = { 0 };
 	int rc;
 
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < 5; i++)
 		if (tables[i])
 			strings_add(&read, tables[i]);
 	for (size_t i = 0; i < workloads->count; i++)

@@ -109,6 +109,14 @@ refused 'an output over the workload by another name' \
 refused 'an output over profiles' \
 	"option '--jobs-csv' would overwrite 'own/vision/placements.csv', which is read" \
 	--jobs-csv work/vision/placements.csv
+for table in restart slowdown; do
+	echo 'application,seconds,factor' >$table.csv
+	echo 'vision,1,1' >>$table.csv
+	refused "an output over the table of --$table-table" \
+		"option '--jobs-csv' would overwrite '$table.csv', which is read" \
+		--$table-table $table.csv --jobs-csv $table.csv
+	like "the table of --$table-table is not lost" '^vision,1,1$' "$(cat $table.csv)"
+done
 refused 'one output for two options' \
 	"options '--jobs-csv' and '--timeline-csv' would write to one file, 'work/../x.csv'" \
 	--jobs-csv x.csv --timeline-csv work/../x.csv
