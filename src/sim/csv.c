@@ -176,9 +176,9 @@ static int complain_of_separator(const struct csv *c, int row, int k, struct err
 			    separators[k].name);
 }
 
-/* The heading has no such column: says why, where that can be seen. */
-static int complain_of_column(const struct csv *c, const struct cursor *at, const char *names,
-			      struct err *err)
+/* The heading has no such column. Refuses a cell that is its name but for blanks or capitals. */
+static int check_spelling(const struct csv *c, const struct cursor *at, const char *names,
+			  struct err *err)
 {
 	for (int i = 0; i < at->n; i++) {
 		const char *cell = at->cells[i];
@@ -187,15 +187,23 @@ static int complain_of_column(const struct csv *c, const struct cursor *at, cons
 			return csv_complain(c, CSV_HEADING, err,
 					    "a blank beside the column '%.*s'; write no blanks "
 					    "around commas", first_name(names), names);
-		for (int k = 0; k < N_SEPARATORS; k++)
-			if (has_name(cell, separators[k].text, names))
-				return complain_of_separator(c, CSV_HEADING, k, err);
 		if (strncasecmp(cell, names, strlen(cell)) == 0 &&
 		    (int)strlen(cell) == first_name(names))
 			return csv_complain(c, CSV_HEADING, err,
 					    "write the column '%.60s' as '%.*s'", cell,
 					    first_name(names), names);
 	}
+	return 0;
+}
+
+/* The heading has no such column, which is needed: says why, where that can be seen. */
+static int complain_of_column(const struct csv *c, const struct cursor *at, const char *names,
+			      struct err *err)
+{
+	for (int i = 0; i < at->n; i++)
+		for (int k = 0; k < N_SEPARATORS; k++)
+			if (has_name(at->cells[i], separators[k].text, names))
+				return complain_of_separator(c, CSV_HEADING, k, err);
 	return csv_complain(c, CSV_HEADING, err, "no column '%.*s' in the heading",
 			    first_name(names), names);
 }
@@ -233,6 +241,8 @@ static int find_columns(const struct csv *c, const struct cursor *at, int *where
 						      first_name(names), names);
 			where[k] = i;
 		}
+		if (where[k] < 0 && check_spelling(c, at, names, err))
+			return -1;
 		if (where[k] < 0 && c->columns[k].kind != CSV_OPTIONAL)
 			return complain_of_column(c, at, names, err);
 	}

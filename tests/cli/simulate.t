@@ -298,6 +298,11 @@ bad 'a file in UTF-16' '1: the file is in UTF-16; save it as UTF-8' '\377\376n\0
 bad 'a blank in a column that is not read, beside a blank that matters' \
 	"2: a blank beside the time '0 '; write no blanks around commas" \
 	"$heading, note\na,0 ,vision,1,64, x\n"
+bad 'a blank before a column that may be left out' \
+	"1: a blank beside the column 'duration_s'; write no blanks around commas" \
+	"$heading, duration_s\na,0,vision,1,64,9\n"
+bad 'a column in capitals that may be left out' "1: write the column 'Duration_s' as 'duration_s'" \
+	"$heading,Duration_s\na,0,vision,1,64,9\n"
 printf '%s, note\na,0,vision,1,64, x y \n' "$heading" >note.csv
 status 'blanks in a column that is not read are accepted' 0 simulate -w note.csv
 bad 'an unknown application' "2: no profiles of the application 'visoin'" \
