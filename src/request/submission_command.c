@@ -63,6 +63,7 @@ static int find_program(const char *name, struct job_command *c, struct err *err
 	const char *path = getenv("PATH");
 	/* A person who quotes this means a command line, not the name of a program. */
 	bool for_shell = strpbrk(name, " |;&<>$`") && !strpbrk(name, "'\n"), is_here;
+	struct stat here_st;
 	char *here;
 
 	c->program = strchr(name, '/') ? path_within(c->directory, name)
@@ -70,7 +71,7 @@ static int find_program(const char *name, struct job_command *c, struct err *err
 	if (c->program)
 		return 0;
 	here = path_within(c->directory, name);
-	is_here = *name && !strchr(name, '/') && !access(here, F_OK);
+	is_here = !strchr(name, '/') && !stat(here, &here_st) && S_ISREG(here_st.st_mode);
 	free(here);
 	if (is_here)
 		return err_set(err, EX_NOINPUT, "command not found: '%s'; the file here is run as: "

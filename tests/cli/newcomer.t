@@ -81,6 +81,9 @@ line is given as: sh -c 'grep a | sort'" "$err"
 status 'a file of the directory is not found without ./' 66 "$POLLUX" submit over.sh
 is 'the hint says how a file of the directory is run' \
 	"pollux: command not found: 'over.sh'; the file here is run as: ./over.sh" "$err"
+mkdir runs
+status 'a directory is no program' 66 "$POLLUX" submit runs
+is 'no hint says that a directory can be run' "pollux: command not found: 'runs'" "$err"
 status 'a script that is not there is accepted' 0 "$POLLUX" submit -q --hold -- sh nosuch.sh
 is 'a script that is not there is warned of' \
 	"pollux: warning: there is no '$TMP/nosuch.sh': the job fails unless it is there when \
