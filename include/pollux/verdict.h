@@ -241,7 +241,7 @@ struct verdict {
 };
 
 /* A sentence that does not fit into so many bytes with its remarks is left out, and then the last
- * of them. */
+ * of them. What is too long alone ends in "...". */
 #define VERDICT_SIZE 192
 /* Adds the sentence to the text. */
 typedef void verdict_wording(const struct verdict *v, struct text *t);

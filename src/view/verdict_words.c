@@ -6,6 +6,7 @@
 #include "parts.h"
 
 #define JOINTS ",:; "
+#define CUT "..."
 
 static const char *const sentences[FACT_KINDS] = {
 	/* what a job has */
@@ -183,12 +184,23 @@ void verdict_add_fact(const struct fact *fact, struct text *t)
 	add_words(words_of(fact), fact, t);
 }
 
-static void clip(struct text *t, size_t length)
+static void shorten(struct text *t, size_t length)
 {
-	if (t->length <= length)
-		return;
 	t->length = length;
 	t->data[length] = '\0';
+}
+
+/* What does not fit loses its end, behind a whole character. */
+static void cut(struct text *t, size_t most)
+{
+	size_t end = most - strlen(CUT);
+
+	if (t->length <= most)
+		return;
+	while (((unsigned char)t->data[end] & 0xC0) == 0x80)
+		end--;
+	shorten(t, end);
+	text_add(t, CUT);
 }
 
 void verdict_words(const struct verdict *v, struct text *t)
@@ -201,7 +213,7 @@ void verdict_words(const struct verdict *v, struct text *t)
 		add_words(i == v->n_remarks ? words_of(fact) : sentences[fact->kind], fact, t);
 	}
 	if (v->n > 0 && v->facts[0].kind < FACT_RUN_IS_GONE)
-		clip(t, most);
+		cut(t, most);
 	for (int i = v->n_remarks - 1; i >= 0; i--) {
 		struct text remark = TEXT_INIT;
 
@@ -210,9 +222,9 @@ void verdict_words(const struct verdict *v, struct text *t)
 			text_add(&remark, "; ");
 			text_add(&remark, t->data + begin);
 		}
-		clip(t, begin);
+		shorten(t, begin);
 		text_add(t, remark.data);
-		clip(t, most);
+		cut(t, most);
 		text_release(&remark);
 	}
 }

@@ -153,12 +153,37 @@ static void test_room(void)
 	is_int((int)strlen(words(&v)), 185, "a remark before stays with the one that is left");
 	verdict_put_first(&v, long_fact(second, 300));
 	is_int((int)strlen(words(&v)), 191, "a remark is cut, and all that follows it goes");
+	is_str(words(&v) + 186, "aa...", "what is cut says so");
 	v = verdict_of((struct fact){ FACT_NOT_STARTED, .seconds = 10, .why = first });
 	memset(first, 'a', 300);
 	first[300] = '\0';
 	is_int((int)strlen(words(&v)), 300 + (int)strlen("could not be started; tried again after "
 							  "10 s: "),
 	       "why a job was not in question is told in full");
+}
+
+/* A profile has so many devices that their names do not fit. */
+static void test_cut(void)
+{
+	static struct device_list list;
+	static bool in[100];
+	struct verdict v = verdict_of((struct fact){ FACT_NEEDS, .devices = 2 });
+	char accents[400] = "";
+
+	for (int i = 0; i < 100; i++) {
+		snprintf(devices_append(&list)->name, DEVICE_NAME_SIZE, "cpu:%d", i);
+		in[i] = true;
+	}
+	verdict_add(&v, (struct fact){ FACT_PROFILE_HAS, .job = 11,
+				       .set = { .of = &list, .in = in } });
+	is_int((int)strlen(words(&v)), 191, "a list of devices is cut");
+	is_str(words(&v) + 174, "cpu:19, cpu:20...", "a list that is cut says so");
+	for (int i = 0; i < 150; i++)
+		strcat(accents, "\u00e9");
+	is_str(one((struct fact){ FACT_DEVICE_OUT, .name = "g", .why = accents }) + 185,
+	       "\u00e9...", "a cut is between two characters");
+	is_str(one((struct fact){ FACT_DEVICE_OUT, .name = "gp", .why = accents }) + 186,
+	       "\u00e9...", "so is a cut one byte further");
 }
 
 static void test_overflow(void)
@@ -179,6 +204,7 @@ int main(void)
 	test_clauses();
 	test_durations();
 	test_room();
+	test_cut();
 	test_overflow();
 	return done();
 }
