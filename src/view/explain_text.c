@@ -83,17 +83,16 @@ static void print_decision(const struct explanation *e, const struct output *out
 
 static void add_next(const struct explanation *e, int r, int n, struct text *t)
 {
-	static const char *const suffix[] = { "th", "st", "nd", "rd" };
 	double now = outlook_offer(e->kind, r), next = outlook_offer(e->kind, n);
 	bool loses = next < now;
-	int last = n % 10;
 
-	if (n == r + 1)
-		text_addf(t, "the %d%s would ", n,
-			  suffix[last > 3 || n / 10 % 10 == 1 ? 0 : last]);
-	else
-		text_addf(t, "%d would ", n);
-	text_add(t, loses ? "take " : "add ");
+	if (n == r + 1) {
+		text_add(t, "the ");
+		add_ordinal(t, n);
+	} else {
+		text_addf(t, "%d", n);
+	}
+	text_add(t, loses ? " would take " : " would add ");
 	add_percent(t, fabs(next / now - 1));
 	text_addf(t, "%s: goodput %s to %s", loses ? " away" : "", format_count(now).s,
 		  format_count(next).s);

@@ -14,6 +14,8 @@ void verdict_add_fact(const struct fact *fact, struct text *t);
 /* verdict_pieces.c: what stands for a word in braces, which begins behind the brace. Returns what
  * comes behind the other brace. */
 const char *verdict_add_piece(const char *word, const struct fact *fact, struct text *t);
+/* verdict_pieces.c: "22nd" */
+void add_ordinal(struct text *t, int n);
 /* plan_list.c: "needs 31 of 24 GiB" */
 void plan_add_lack(double needs_bytes, double of_bytes, struct text *t);
 

@@ -45,13 +45,18 @@ static void add_one(const struct fact *f, struct text *t)
 		add_n(f, t);
 }
 
-static void add_nth(const struct fact *f, struct text *t)
+void add_ordinal(struct text *t, int n)
 {
 	static const char *const suffix[] = { "th", "st", "nd", "rd" };
-	int last = f->n % 10;
+	int last = n % 10;
 
-	add_n(f, t);
-	text_add(t, suffix[last > 3 || f->n / 10 % 10 == 1 ? 0 : last]);
+	text_add_digits(t, n, 1);
+	text_add(t, suffix[last > 3 || n / 10 % 10 == 1 ? 0 : last]);
+}
+
+static void add_nth(const struct fact *f, struct text *t)
+{
+	add_ordinal(t, f->n);
 }
 
 static void add_n_times(const struct fact *f, struct text *t)
@@ -269,11 +274,10 @@ static void add_rung(const struct fact *f, struct text *t)
 	const struct halving *h = f->rung.of;
 	const struct halving_run *run = f->rung.run;
 	double value = run->values[run->rung - 1];
-	const struct fact rank = { .n = run->rank };
 
 	text_addf(t, "rung %d of %d (%.0f samples): %s %s is ", run->rung, h->n_rungs,
 		  h->rungs[run->rung - 1], h->metric, value_format(value, 4).s);
-	add_nth(&rank, t);
+	add_ordinal(t, run->rank);
 	text_addf(t, " of %d%s", run->of,
 		  isfinite(value) ? "" : ": it has diverged, and goes no further");
 }
