@@ -195,10 +195,14 @@ here in may || /^#include/ { next }
 	gsub(/\/\*([^*]|\*[^\/])*\*\//, "", text)
 	comment = sub(/\/\*.*/, "", text)
 }
-text ~ /(printf|strftime|strings_add|text_v?add[a-z_]*) *\(/ ||
-		(text ~ /"[^"]*[a-z,;:] [^"]*"/ && text !~ /\.summary = /) {
+{	# what a policy is called, and what is compared with a text
+	sub(/^\t(\.name = |\{ )"[^"]*"/, "", text)
+	sub(/\.summary = "[^"]*"/, "", text)
+	sub(/strn?cmp\([^"]*"[^"]*"/, "", text)
+}
+text ~ /(printf|strftime|(strings|text)_v?add[a-z_]*) *\(/ || text ~ /"[^"]*[a-z][^"]*"/ {
 	print FILENAME ":" FNR ": words of its own: make it a fact of verdict.h, worded in src/view"
 	bad = 1
 }
 END { exit bad }
-' src/sched/*.c src/sched/published/*.c src/pass/*.c
+' src/sched/*.[ch] src/sched/published/*.[ch] src/pass/*.[ch]
