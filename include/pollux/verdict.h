@@ -98,6 +98,7 @@ enum fact_kind {
 
 	/* --- what it can never have here --- */
 	FACT_TOO_FEW,			/* needs devices; of: so many there are */
+	FACT_TOO_FEW_OF_KIND,		/* the same; of: so many the largest kind has */
 	FACT_ASKS,			/* for n to devices */
 	FACT_WORKS_ON_NONE,
 	FACT_EVEN_ON_NODE,		/* only numbers that are even on nodes of n */

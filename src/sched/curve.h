@@ -148,6 +148,10 @@ struct fact fact_has_at(const struct curves *curves, const struct curve *c, int 
 /* The least number of devices, and for how long. length_device_s: on these devices, as the policy
  * takes it. */
 struct fact fact_needs_for(const struct curve *c, double length_device_s);
+/* True if no kind that the job may have has as many devices as the job needs. Then the verdict says
+ * so. */
+bool kinds_are_too_small(const struct sched_input *in, const struct sched_job *job,
+			 struct verdict *v);
 /* For a job that can never start (least is 0): why. */
 struct verdict verdict_unfit(const struct curves *curves, const struct curve *c);
 /* What the devices bring, and what more of them would, as far as it is known. */

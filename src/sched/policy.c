@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "curve.h"
 #include "pollux/assign.h"
 #include "pollux/mem.h"
 #include "pollux/policy.h"
@@ -85,15 +86,10 @@ static void fill_choice(struct filling *f, int j)
 {
 	const struct sched_job *job = &f->in->jobs[j];
 	struct sched_choice *choice = &f->choices[j];
-	int wanted = choice->replicas, best = -1, most = 0, allowed = 0;
-	bool barred = false;		/* from a kind that has as many as it needs */
+	int wanted = choice->replicas, best = -1, most = 0;
 
 	for (int k = 0; k < f->in->n_kinds; k++) {
-		int n = most_on(f, job, k, wanted), all = f->in->kinds[k].n_devices;
-
-		barred |= job->offers[k].barred && all >= job->min_replicas;
-		if (!job->offers[k].barred && all > allowed)
-			allowed = all;
+		int n = most_on(f, job, k, wanted);
 
 		if (n > most || (n && n == most && f->left[k] > f->left[best])) {
 			best = k;
@@ -114,10 +110,8 @@ static void fill_choice(struct filling *f, int j)
 	}
 	f->unplaced[j] = true;
 	choice->reconfigure = false;
-	choice->verdict = verdict_of((struct fact){
-		barred && allowed < job->min_replicas ? FACT_TOO_FEW : FACT_NEEDS_ONE_KIND,
-		.devices = job->min_replicas, .of = allowed,
-	});
+	choice->verdict = verdict_of((struct fact){ FACT_NEEDS_ONE_KIND,
+						    .devices = job->min_replicas });
 }
 
 /* Fills jobs that go on unchanged first, then those that need most devices. */
@@ -285,6 +279,11 @@ static void decide_blindly(const struct policy *policy, const struct sched_input
 	if (policy->tell)
 		tell_on_kinds(&f, policy, &one, jobs);
 	decide_wrong_kinds(&f, policy);
+	/* The policy took such a job for one that waits for others. */
+	for (int j = 0; j < in->n_jobs; j++)
+		if (!choices[j].replicas &&
+		    kinds_are_too_small(in, &in->jobs[j], &choices[j].verdict))
+			choices[j].next_start_s = (double)NAN;
 	free(f.unplaced);
 	free(jobs);
 }

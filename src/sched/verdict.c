@@ -108,16 +108,42 @@ struct fact fact_needs_for(const struct curve *c, double length_device_s)
 	};
 }
 
+static int least_of(const struct sched_job *job)
+{
+	return job->min_replicas > 1 ? job->min_replicas : 1;
+}
+
+bool kinds_are_too_small(const struct sched_input *in, const struct sched_job *job,
+			 struct verdict *v)
+{
+	int least = least_of(job), all = 0, largest = 0, allowed = 0;
+
+	for (int k = 0; k < in->n_kinds; k++) {
+		int n = in->kinds[k].n_devices > 0 ? in->kinds[k].n_devices : 0;
+
+		all += n;
+		largest = n > largest ? n : largest;
+		allowed = !job->offers[k].barred && n > allowed ? n : allowed;
+	}
+	if (least <= allowed)
+		return false;
+	*v = verdict_of((struct fact){
+		least > largest && least <= all ? FACT_TOO_FEW_OF_KIND : FACT_TOO_FEW,
+		.devices = least,
+		.of = least > all ? all : least > largest ? largest : allowed,
+	});
+	return true;
+}
+
 struct verdict verdict_unfit(const struct curves *curves, const struct curve *c)
 {
-	int min = c->job->min_replicas > 1 ? c->job->min_replicas : 1;
-	int max = c->job->max_replicas > min ? c->job->max_replicas : min;
+	int min = least_of(c->job), max = c->job->max_replicas > min ? c->job->max_replicas : min;
 	bool placeable = false;
 	struct verdict v;
 
-	if (min > curves->n_devices)
-		return verdict_of((struct fact){ FACT_TOO_FEW, .devices = min,
-						 .of = curves->n_devices });
+	if ((curves->n_kinds > 1 || min > curves->n_devices) &&
+	    kinds_are_too_small(curves->in, c->job, &v))
+		return v;
 	for (int r = min; r <= max && r <= curves->n_devices; r++)
 		placeable |= curve_placeable(curves->in, r);
 	v = verdict_of((struct fact){ FACT_ASKS, .n = min, .devices = max });

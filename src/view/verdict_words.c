@@ -67,6 +67,7 @@ static const char *const sentences[FACT_KINDS] = {
 
 	/* what it can never have here */
 	[FACT_TOO_FEW] = "; needs {devices}; {of_or_none} can be used here",
+	[FACT_TOO_FEW_OF_KIND] = "; needs {devices} of one kind; no kind here has more than {of}",
 	[FACT_ASKS] = "; asks for {range}",
 	[FACT_WORKS_ON_NONE] = "; it is known to work on none of these",
 	[FACT_EVEN_ON_NODE] = "; on nodes of {n}: powers of two that divide it, or whole nodes",

@@ -271,6 +271,9 @@ if [ "$(nproc)" -ge 2 ]; then
 	is 'a job has a slot of two cores' 'threads 2' \
 		"$("$POLLUX" log "$threads" | grep '^threads')"
 	is 'a job for two slots does not start on one slot of each size' '' "$(kinds_of "$both")"
+	is 'a job for two slots is told that no kind has two' \
+		'needs 2 devices of one kind; no kind here has more than 1' \
+		"$(store "SELECT reason FROM jobs WHERE id = $both")"
 	"$POLLUX" cancel "$both" >/dev/null
 	status 'profile fails for a kind that is not here' 69 \
 		"$POLLUX" profile --kind '*Huge*' -- true

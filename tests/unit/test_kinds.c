@@ -367,22 +367,34 @@ static void placed(const struct policy *policy, struct sched_job *jobs, int n_jo
 }
 
 /* A job of two devices that may not have the kind of which there are two. */
-static void test_told_why(void)
+static void test_told_why(const struct policy *policy)
 {
-	struct sched_job job = job_with(1, 2, 1U << SLOW, 0, 0);
-	struct sched_choice choice;
+	static char name[100];
+	struct sched_job jobs[] = { job_with(1, 2, 1U << SLOW, 0, 0), job_with(2, 1, 0, 1, SLOW) };
+	struct sched_choice choices[2];
 	struct sched_input in = {
-		.jobs = &job, .n_jobs = 1, .now_s = 1000, .slice_s = 600, .n_kinds = 2,
+		.jobs = jobs, .n_jobs = 1, .now_s = 1000, .slice_s = 600, .n_kinds = 2,
 		.kinds = { { 1, 0, "fast" }, { 2, 0, "slow" } },
 	};
 
-	policy_decide(&policy_las, &in, false, &choice);
-	is_str(said(&choice), "needs 2 devices; 1 can be used here",
-	       "a barred job is told how many it may have, not that other jobs have all");
-	job.offers[FAST].barred = true;
-	policy_decide(&policy_las, &in, false, &choice);
-	is_str(said(&choice), "needs 2 devices; none can be used here",
-	       "a job that is barred from all kinds is told so");
+	policy_decide(policy, &in, false, choices);
+	snprintf(name, sizeof(name), "%s: a barred job is told how many it may have, not that "
+		 "other jobs have all", policy->name);
+	is_str(said(&choices[0]), "needs 2 devices; 1 can be used here", name);
+	jobs[0].offers[FAST].barred = true;
+	policy_decide(policy, &in, false, choices);
+	snprintf(name, sizeof(name), "%s: a job that is barred from all kinds is told so",
+		 policy->name);
+	is_str(said(&choices[0]), "needs 2 devices; none can be used here", name);
+	jobs[0] = job_with(1, 3, 0, 0, 0);
+	for (in.n_jobs = 1; in.n_jobs <= 2; in.n_jobs++) {
+		policy_decide(policy, &in, false, choices);
+		snprintf(name, sizeof(name), "%s: a job that is larger than each kind is told so, "
+			 "with %d beside it", policy->name, in.n_jobs - 1);
+		is_str(said(&choices[0]),
+		       "needs 3 devices of one kind; no kind here has more than 2", name);
+		ok(isnan(choices[0].next_start_s), "no time is told for what never comes");
+	}
 }
 
 static void test_bars(const struct policy *policy)
@@ -503,12 +515,13 @@ int main(void)
 	test_policies();
 	test_gain(&policy_goodput);
 	test_gain(&policy_sia);
-	for (int p = 0; p < n_policies; p++)
+	for (int p = 0; p < n_policies; p++) {
 		test_bars(policies[p]);
+		test_told_why(policies[p]);
+	}
 	test_turns_on_a_kind();
 	test_line_on_a_kind();
 	test_offers();
 	test_merged();
-	test_told_why();
 	return done();
 }

@@ -79,8 +79,9 @@ static void test_two_kinds(void)
 	run->configuration.replicas = 2;
 	run->devices = xreallocarray(run->devices, 2, sizeof(*run->devices));
 	run->devices[1] = s.devices.items[1];
-	check(&s, "stop job 1 (2 devices): needs 2 devices of one kind; other jobs have all\n"
-	      "[1 waits or runs: needs 2 devices of one kind; other jobs have all]\n",
+	check(&s, "stop job 1 (2 devices): needs 2 devices of one kind; no kind here has more "
+	      "than 1\n[1 waits or runs: needs 2 devices of one kind; no kind here has more than "
+	      "1]\n",
 	      "a run that was assigned devices of two kinds is called off");
 }
 
