@@ -62,6 +62,18 @@ static void warn_of_wish(const struct paths *paths, const struct job_command *co
 				"-e CUDA_VISIBLE_DEVICES=... insists", wish);
 }
 
+/* The usable devices of this kind, NULL: of any, that the job may have. */
+static int count_devices(const struct declaration *d, const struct device_list *list,
+			 const char *kind)
+{
+	int n = 0;
+
+	for (int i = 0; i < list->count; i++)
+		n += list->items[i].usable && declaration_wants_kind(d, list->items[i].kind) &&
+		     (!kind || !strcmp(list->items[i].kind, kind));
+	return n;
+}
+
 /* Not an error: other slots may be configured later. To look at the devices takes milliseconds,
  * which a job of one device is spared. */
 static void warn_of_devices(const struct paths *paths, const struct job *job)
@@ -72,20 +84,28 @@ static void warn_of_devices(const struct paths *paths, const struct job *job)
 	struct device_list list;
 	struct config config;
 	struct err ignored;	/* a pass will say why */
-	int n = 0;
+	int n, of_one_kind = 0;
 
 	if ((d->min_replicas <= 1 && !of_kind) || config_load(&config, paths->config, &ignored) ||
 	    engine_devices(&config, false, &list, &ignored))
 		return;
-	for (int i = 0; i < list.count; i++)
-		n += list.items[i].usable && declaration_wants_kind(d, list.items[i].kind);
+	n = count_devices(d, &list, NULL);
+	for (int i = 0; i < list.count && of_one_kind < d->min_replicas; i++) {
+		int more = count_devices(d, &list, list.items[i].kind);
+
+		of_one_kind = more > of_one_kind ? more : of_one_kind;
+	}
 	text_addf(&t, "pollux: warning: job %lld needs %d device%s", (long long)job->id,
 		  d->min_replicas, plural(d->min_replicas));
 	declaration_add_kinds(d, &t);
-	text_addf(&t, ", but %d can be used here: it waits until there are more", n);
+	if (n >= d->min_replicas)
+		text_addf(&t, " of one kind, but no kind here has more than %d", of_one_kind);
+	else
+		text_addf(&t, ", but %d can be used here", n);
+	text_add(&t, ": it waits until there are more");
 	if (of_kind)
 		devices_add_kinds(&list, &t);
-	if (n < d->min_replicas)
+	if (of_one_kind < d->min_replicas)
 		output_sayf(stderr, "%s", t.data);
 	text_release(&t);
 	devices_release(&list);

@@ -264,7 +264,11 @@ unset POLLUX_NVML NVML_STANDIN
 POLLUX_SLOTS=1x1,1x2
 export POLLUX_SLOTS
 if [ "$(nproc)" -ge 2 ]; then
-	both=$("$POLLUX" submit -q --replicas 2 -- sleep 1000)
+	run "$POLLUX" submit -q --replicas 2 -- sleep 1000
+	both=$out
+	is 'submit warns of a job that needs more devices than any kind has' \
+		"pollux: warning: job $both needs 2 devices of one kind, but no kind here has more \
+than 1: it waits until there are more" "$err"
 	threads=$("$POLLUX" submit -q --kind '*2 cores*' -- sh -c 'echo "threads $OMP_NUM_THREADS"')
 	"$POLLUX" schedule
 	wait_for 60 ended "$threads"
