@@ -101,6 +101,17 @@ while read -r name package version pattern unit position total; do
 		"$pattern $unit $position $total" \
 		"$(found "$ROOT/tests/reference/logs/$name.log")"
 done <"$ROOT/tests/reference/logs/list"
+not_known() { # not_known FILE
+	"$POLLUX" steps --json "$1" | json 'print join " ",
+		map { $_ ? "true" : "false" } @$d{qw(position_is_least total_may_be_of_epoch)}'
+}
+printf 'step 10/50\nstep 20/50\nstep 30/50\n' >tenth.log
+is 'steps --json says that a position is the least' 'true false' "$(not_known tenth.log)"
+like 'steps says so, too' '^  position +at least 30 steps$' "$("$POLLUX" steps tenth.log)"
+bar=$ROOT/tests/reference/logs/accelerate.log
+is 'steps --json says that a total may be that of an epoch' 'false true' "$(not_known "$bar")"
+like 'steps says so, too, of a total' '^  total +[0-9]+ .*, perhaps not of the whole training$' \
+	"$("$POLLUX" steps "$bar")"
 grep -v 'Epoch 1/1 ' "$ROOT/tests/reference/logs/lightning_rich_pipe.log" >rich.log
 status "Lightning's Rich bar is not in a log before its end" 1 "$POLLUX" steps rich.log
 like "steps says what helps with Lightning's Rich bar" \
