@@ -165,7 +165,8 @@ FAKE_CRONTAB=hang
 status 'cron --install gives a crontab that hangs up' 75 "$POLLUX" cron --install
 is 'cron says that crontab gave no answer' 'pollux: crontab gave no answer in time' "$err"
 FAKE_CRONTAB=child
-status 'cron --install waits for no child of crontab' 0 "$POLLUX" cron --install
+# less than the 10 s after which an answer is no longer waited for
+status 'cron --install waits for no child of crontab' 0 timeout 9 "$POLLUX" cron --install
 FAKE_CRONTAB=status
 status 'a status 127 of crontab itself is its refusal' 69 "$POLLUX" cron --install
 is 'cron has the words of that refusal' "pollux: 'crontab -l' failed: not now" "$err"
