@@ -127,6 +127,11 @@ static int refuse_profile(const struct profile *p, const struct device_list *lis
 		describe_holders(p, list, h, &t);
 		if (p->n_devices == 0)
 			err_set(err, EX_TEMPFAIL, "no device is free: %s", t.data);
+		else if (!t.length)	/* nobody has a device: no other time is better */
+			err_set(err, EX_UNAVAILABLE, "the profile needs %d devices of one kind, on "
+				"one node, and there %s %d of '%s': --kind chooses another kind",
+				d->min_replicas, p->n_devices == 1 ? "is" : "are", p->n_devices,
+				p->devices[0].kind);
 		else
 			err_set(err, EX_TEMPFAIL, "%d device%s free, %d are needed: %s",
 				p->n_devices, p->n_devices == 1 ? " is" : "s are",

@@ -284,6 +284,10 @@ than 1: it waits until there are more" "$err"
 	like 'profile says which kind it lacks, and which kinds are here' \
 		"needs 1 device of a kind that --kind '\*Huge\*' allows, but 0 can be used here; \
 kinds here: '.*, 1 core', '.*, 2 cores'" "$err"
+	status 'profile fails where no kind has as many devices' 69 "$POLLUX" profile -r 2 -- true
+	like 'profile says how many devices of which kind there are' \
+		"needs 2 devices of one kind, on one node, and there is 1 of '.*, 1 core': \
+--kind chooses" "$err"
 	"$POLLUX" profile --kind '*2 cores*' -- true >/dev/null 2>&1
 	is 'profile --kind measures on the large slot alone' 1 \
 		"$(store "SELECT count(DISTINCT d.kind) FROM jobs j
