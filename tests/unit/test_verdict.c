@@ -114,6 +114,20 @@ static void test_clauses(void)
 	       "what keeps from the other plans is in brackets");
 }
 
+static void test_names(void)
+{
+	int64_t ids[] = { 9, 3, 9, 5, 3, 7 }, others[] = { 4, 4 };
+	struct fact fact = { FACT_RUN_MEANWHILE, .jobs = job_names_of(ids, 6) };
+	struct job_names four = job_names_of(others, 2);
+
+	is_str(one(fact), "jobs 3, 5 and 2 more run meanwhile", "a job is named and counted once");
+	fact.jobs = job_names_join(fact.jobs, four);
+	is_str(one(fact), "jobs 3, 4 and 3 more run meanwhile",
+	       "of two lists the smallest ids are named, and all jobs are counted");
+	fact.jobs = four;
+	is_str(one(fact), "job 4 runs meanwhile", "a job that was given twice is one");
+}
+
 static void test_durations(void)
 {
 	static const struct {
@@ -202,6 +216,7 @@ int main(void)
 {
 	test_every_kind();
 	test_clauses();
+	test_names();
 	test_durations();
 	test_room();
 	test_cut();
