@@ -101,7 +101,7 @@ bool people_keep_turn(double gained_s, const struct sched_input *in);
 
 /* False if every job that is to get devices needs more than n_devices. */
 bool people_devices_are_of_use(const struct sched_input *in, const struct sched_choice *choices,
-		       int n_devices);
+			       int n_devices);
 
 /* The number of devices that the jobs would have if all n_devices were theirs: choices is what the
  * policy decides then. A job that waits even so counts with the least that it can run on. */

@@ -82,8 +82,7 @@ void keep_tier_wait(const struct snapshot *s, const struct decision *d, int j, s
 /* The job cannot start for another reason: it does not wait for a tier. */
 void end_tier_wait(const struct job *job, struct actions *p);
 
-/* No I/O. The snapshot has to outlive the result. */
-/* words: of verdicts; the view's. */
+/* No I/O. The snapshot has to outlive the result. words: the view's, for verdicts. */
 struct actions *actions_of(const struct snapshot *s, const struct decision *d,
 			   verdict_wording *words);
 struct actions *actions_new(void);

@@ -2,9 +2,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "curve.h"
 #include "goodput_line.h"
 #include "pollux/mem.h"
-#include "curve.h"
 
 /* A waiting job in line. */
 struct waiting {

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
 #include "pollux/mem.h"
 
 /* --- what a job needs --- */

@@ -150,7 +150,7 @@ bool people_keep_turn(double gained_s, const struct sched_input *in)
 }
 
 bool people_devices_are_of_use(const struct sched_input *in, const struct sched_choice *choices,
-		       int n_devices)
+			       int n_devices)
 {
 	bool waits = false;
 

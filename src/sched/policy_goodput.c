@@ -23,9 +23,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "allocation.h"
 #include "curve.h"
 #include "goodput_line.h"
-#include "allocation.h"
 #include "pollux/mem.h"
 
 static double worth_to_job(const void *worths, const struct curve *c, int r)

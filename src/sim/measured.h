@@ -45,7 +45,7 @@ bool agent_fit(struct agent *a, void **known);
 struct manner {
 	bool owners_replicas;	/* on the number of GPUs in the workload */
 	bool owners_batch;	/* at the batch size in the workload */
-	bool published_nodes;	/* placed as in the published simulator, not by pack_nodes.h */
+	bool published_nodes;	/* placed as in the published simulator, not by assign.h */
 	/* As the live scheduler has it, not as published: models have residuals beside their
 	 * parameters, batches grow by growth.h, and jobs by SCHED_REPLICA_GROWTH. */
 	bool live;
