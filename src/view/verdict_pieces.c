@@ -315,7 +315,7 @@ static void add_duration(const struct fact *f, struct text *t)
 
 static void add_seconds(const struct fact *f, struct text *t)
 {
-	text_addf(t, "%g s", f->seconds);
+	text_addf(t, "%.15g s", f->seconds);
 }
 
 static void add_wait(const struct fact *f, struct text *t)

@@ -142,6 +142,10 @@ static void test_durations(void)
 		is_str(one((struct fact){ FACT_WAITED, .seconds = cases[i].s }) +
 		       strlen("waited over "), cases[i].want,
 		       "a duration has two digits and the units that they need");
+	is_str(one((struct fact){ FACT_FOR_A_SLICE, .seconds = 1728000 }),
+	       "for a slice of 1728000 s", "a slice of 20 days is told in full");
+	is_str(one((struct fact){ FACT_FOR_A_SLICE, .seconds = 0.3 }), "for a slice of 0.3 s",
+	       "a slice has the digits that it was set with");
 }
 
 /* "DEVICE: aaa", of so many bytes. */
