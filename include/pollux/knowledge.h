@@ -107,10 +107,11 @@ bool job_model_best_at(const struct job_model *m, struct throughput_place place,
 /* True if a configuration is not known to be too large. A job may have to run with its submitted
  * sizes even if they are. */
 bool job_model_fits(const struct job_model *m, const struct configuration *c);
-/* True if the submitted sizes are predicted to take more memory than there is. Then sets *lack. */
+
 struct memory_lack {
 	double needs_bytes, of_bytes;
 };
+/* True if the submitted sizes are predicted to take more memory than there is. Then sets *lack. */
 bool job_model_lacks_memory(const struct job_model *m, int devices, struct memory_lack *lack);
 
 /* --- the knowledge of a workload --- */
