@@ -130,6 +130,17 @@ ok 'a job that is deaf to its stop signal runs' wait_for 30 test -e deaf
 "$POLLUX" edit "$id" --grace 1s >/dev/null
 ok 'a shorter grace holds for a stop that has begun' wait_for 30 state_is "$id" cancelled
 
+# Its shell dies of the signal; what that leaves has the rest of the grace.
+id=$("$POLLUX" submit --grace 1d -- sh -c '(trap "" TERM; : >left; while :; do sleep 0.1; done) &
+	echo $$ >shell; wait')
+"$POLLUX" schedule
+ok 'a job runs that leaves a process behind' wait_for 30 test -e left
+"$POLLUX" cancel --force "$id"
+shell_is_gone() { ! kill -0 "$(cat shell)"; }
+ok 'its shell ends at once' wait_for 30 shell_is_gone
+"$POLLUX" edit "$id" --grace 1s >/dev/null
+ok 'a shorter grace holds for what a stopped job left' wait_for 30 state_is "$id" cancelled
+
 # The trigger is an edit whose wake-up does not reach the supervisor.
 id=$("$POLLUX" submit --time-limit 1s -- sleep 2)
 on_update handle "NEW.job_id = $id AND OLD.state = 'running'" "$(job_sql "$id" time_limit_s=1000)"

@@ -278,6 +278,9 @@ static void look(struct supervisor *s, double now)
 	keep_lock(s);
 	if (supervisor_remote)
 		supervisor_remote->look(s);
+	/* A person may have shortened the grace, and a full queue has lost the wake-up. */
+	if (isfinite(s->stop.order.asked_boot_s))
+		supervisor_read_declared(s);
 	switch (s->state) {
 	case ST_WAITING: case ST_CHECKING:
 		s->next_look_boot_s = now + WAITING_LOOK_S;
@@ -304,9 +307,6 @@ static void look(struct supervisor *s, double now)
 	case ST_TERMINATED: case ST_KILLED: case ST_FINISHED:
 		s->next_look_boot_s = now + (s->job.profile ? PROFILE_LOOK_S
 					     : supervisor_remote ? REMOTE_LOOK_S : LOOK_S);
-		/* a person may have shortened its grace, and a full queue has lost the wake-up */
-		if (s->state == ST_SIGNALLED)
-			supervisor_read_declared(s);
 		if (s->state == ST_RUNNING)
 			s->next_look_boot_s = fmin(s->next_look_boot_s,
 						   now + supervisor_watch_stopped(s, now));

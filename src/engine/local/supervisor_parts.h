@@ -34,6 +34,8 @@ void foreground_tell_limit(const struct supervisor *s);
 /* --- supervisor_states.c: the reaction to an event in the state of the run --- */
 
 void supervisor_handle(struct supervisor *s, enum supervisor_event event);
+/* The grace is this from now on, also for a stop that has begun. */
+void supervisor_set_grace(struct supervisor *s, double grace_s);
 
 /* --- supervisor_loop.c: events, and what every part uses --- */
 

@@ -63,6 +63,16 @@ static double grace_left_s(const struct supervisor *s)
 	return fmax(s->run.stop_boot_s + s->job.declared.grace_s - clock_boot_s(), 0);
 }
 
+void supervisor_set_grace(struct supervisor *s, double grace_s)
+{
+	bool changed = grace_s < s->job.declared.grace_s || grace_s > s->job.declared.grace_s;
+	double least_s = s->state == ST_SWEEPING ? SWEEP_WAIT_S : 0;
+
+	s->job.declared.grace_s = grace_s;
+	if (changed && isfinite(s->stop.order.asked_boot_s))
+		s->deadline_boot_s = clock_boot_s() + fmax(grace_left_s(s), least_s);
+}
+
 /* Not all processes are told at once: a signal to all would kill data loaders before the checkpoint
  * is written. */
 static void ask_to_stop(struct supervisor *s)

@@ -59,9 +59,7 @@ void supervisor_read_declared(struct supervisor *s)
 		supervisor_keep_limit(s);	/* for its return: its time stands still */
 	}
 	s->job.declared.log_limit_bytes = job.declared.log_limit_bytes;
-	s->job.declared.grace_s = job.declared.grace_s;
-	if (s->state == ST_SIGNALLED)
-		s->deadline_boot_s = s->run.stop_boot_s + job.declared.grace_s;
+	supervisor_set_grace(s, job.declared.grace_s);
 	s->job.declared.stop_nan = job.declared.stop_nan;
 	recorder_watch_values(&s->recorder, job.declared.stop_nan, &s->command.metric_regexes);
 	job_release(&job);
