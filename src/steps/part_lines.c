@@ -1,5 +1,6 @@
 /* part_lines.c - lines that count the trainings of a program: see steps.h. */
 #include <ctype.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -27,19 +28,18 @@ static bool read_count(const char *text, const struct part_word *word, double *p
 	if (!isdigit((unsigned char)*text))
 		return false;
 	number = strtol(text, &end, 10);
-	*part = (double)number;
 	end += strspn(end, " ");
 	if (*end == '/')
-		end++;
+		total = strtol(end + 1, NULL, 10);
 	else if (!strncasecmp(end, "of ", 3))
-		end += 3;
-	else if (word->alone)
-		return *left = true;
+		total = strtol(end + 3, NULL, 10);
 	else
+		total = word->alone ? LONG_MAX : 0;	/* nobody knows how many */
+	if (total <= 0)		/* as in the path "fold-2/model.pt" */
 		return false;
-	total = strtol(end, NULL, 10);
+	*part = (double)number;
 	*left = number < total;
-	return total > 0;
+	return true;
 }
 
 /* True if the line has the word with a count. */

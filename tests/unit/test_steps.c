@@ -1234,6 +1234,29 @@ static void test_pieces(void)
 	text_release(&all);
 }
 
+/* Lines that count one training of several. */
+static void test_parts(void)
+{
+	static const char *const words[] = {
+		"Fold", "trial", "STAGE", "phase", "seed", "task", "run", "round", "split", "part",
+		"experiment",
+	};
+	static const char path[] = "saved to out/fold-2/model.pt";
+	double part = 7;
+	bool left = true;
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		begin(NULL);
+		feed("step 1/20 loss 0.5\nstep 2/20 loss 0.5\nstep 3/20 loss 0.5\n");
+		ok(seen.last.total >= 20, "steps of the only training have a total");
+		feed(words[i]);
+		feed(" 2/5\nstep 4/20 loss 0.5\n");
+		ok(isnan(seen.last.total), words[i]);
+	}
+	ok(!steps_part(path, strlen(path), &part, &left) && left && part >= 7,
+	   "a path with the name of a part counts none");
+}
+
 int main(void)
 {
 	test_formats();
@@ -1250,6 +1273,7 @@ int main(void)
 	test_unknown();
 	test_arrivals();
 	test_bars();
+	test_parts();
 	test_end();
 	test_throttle();
 	test_cpu_budget();
