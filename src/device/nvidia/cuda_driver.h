@@ -86,7 +86,8 @@ struct cuda_driver {
 	int (*to_host_later)(void *to, cu_pointer from, size_t bytes, cu_stream stream);
 };
 
-/* Opens the library and looks up its functions; touches no GPU. */
+/* Opens the library and looks up its functions; touches no GPU. library_path: directories between
+ * colons in which the library is looked for, too; "": none. */
 int cuda_driver_open(struct cuda_driver *d, const char *library_path, struct err *err);
 /* EX_UNAVAILABLE: the driver has no functions that freeze. */
 int cuda_driver_can_freeze(const struct cuda_driver *d, struct err *err);

@@ -288,8 +288,10 @@ static enum name_class class_of_file(const struct search *s, const struct place 
 
 	if (glob && checkpoint_glob_matches(glob, below(s, path)))
 		return NAME_CHECKPOINT;
-	if (class == NAME_NONE || glob)
-		return class == NAME_NONE ? NAME_NONE : NAME_OTHER;
+	if (class == NAME_NONE)
+		return NAME_NONE;
+	if (glob)
+		return NAME_OTHER;
 	return place->within == WITHIN_LOGS && class != NAME_CHECKPOINT ? NAME_NONE : class;
 }
 

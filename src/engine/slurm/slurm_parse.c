@@ -28,12 +28,14 @@ static void copy_printable(char *to, size_t size, const char *from, size_t n)
 			*c = '?';
 }
 
-/* A number of at most 15 digits; 0 if there is none. */
+#define MOST_DIGITS 15
+
+/* A number of at most so many digits; 0 if there is none. */
 static int64_t number_at(const char *s)
 {
 	int64_t value = 0;
 
-	for (int i = 0; i < 15 && isdigit((unsigned char)s[i]); i++)
+	for (int i = 0; i < MOST_DIGITS && isdigit((unsigned char)s[i]); i++)
 		value = 10 * value + (s[i] - '0');
 	return value;
 }
@@ -241,8 +243,6 @@ bool slurm_parse_job(const char *line, struct slurm_job *job)
 /* --- lists of nodes --- */
 
 #define MOST_NAMES (1 << 20)	/* of a range: nobody has more nodes */
-
-#define MOST_DIGITS 15		/* of a number, as in number_at() */
 
 /* Takes "1-3" or "7". */
 static bool next_range(struct slurm_names *l)
