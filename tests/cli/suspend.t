@@ -293,6 +293,24 @@ was=$(at)
 goes_on() { [ "$(at)" -gt "$((was + 20))" ]; }
 ok 'a process that stops itself when it goes on is continued again' wait_for 30 goes_on
 end_two
+# One of its processes was stopped before, and not by pollux.
+cat >stops-child <<'END'
+sleep 1000 &
+echo "$!" >stopped-child
+kill -STOP "$!"
+exec perl count x 100000
+END
+program='sh stops-child'
+two_jobs
+ok 'a job with a stopped process is suspended' wait_for 30 passes_until \
+	"job_id = $job AND suspension = 'suspended'"
+"$POLLUX" cancel "$other"
+ok 'it comes back, too' wait_for 30 passes_until "job_id = $job AND resumed_boot_s > 0"
+was=$(at)
+ok 'its other processes go on' wait_for 30 goes_on
+is 'a process that was stopped before the suspension stays so' T \
+	"$(sed 's/.*) \(.\).*/\1/' "/proc/$(cat stopped-child)/stat")"
+end_two
 program='timeout 1000 perl count x 100000'
 two_jobs
 ok 'a job under timeout(1) is not suspended' wait_for 30 passes_until \
