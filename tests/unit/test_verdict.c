@@ -114,6 +114,47 @@ static void test_clauses(void)
 	       "what keeps from the other plans is in brackets");
 }
 
+/* What no other test meets. */
+static void test_rare(void)
+{
+	static const struct {
+		struct fact fact;
+		const char *want;
+	} cases[] = {
+		{ { FACT_CANNOT_LEAVE, .job = 3, .name = "gpu:0" }, "cannot leave job 3 on gpu:0" },
+		{ { FACT_LEAVES_WITH, .job = 3, .name = "gpu:0" }, "leaves gpu:0 with job 3" },
+		{ { .kind = FACT_RAN_OUT_BESIDE }, "the two ran out of memory beside each other" },
+		{ { .kind = FACT_GOES_ON_AS_UNFIT },
+		  "goes on: no other job fits beside its memory" },
+		{ { .kind = FACT_DEVICE_FREE }, "another device is free" },
+		{ { .kind = FACT_GOES_ON_ALONE },
+		  "goes on there once other programs have left it" },
+		{ { .kind = FACT_GOES_ON_ALL_USABLE }, "goes on there once each GPU can be used" },
+		{ { .kind = FACT_RUNG_NO_POSITION }, "passes its rungs: without --batch its "
+		  "position in samples is not known" },
+		{ { FACT_RUNG_UNSAVED, .n = 1, .of = 3 }, "goes on beyond rung 1 of 3: it has "
+		  "saved nothing to be paused with" },
+		{ { FACT_RUNG_NO_METRIC, .n = 2, .of = 3, .name = "loss" },
+		  "goes on beyond rung 2 of 3: it reported no loss there" },
+		{ { FACT_GUARANTEE_LOST, .n = 2 }, "guarantee not kept (an error of pollux): it "
+		  "would lose its 2 devices" },
+		{ { FACT_GUARANTEE_SLOW, .n = 2, .goodput = { 120.5, 200 } }, "guarantee not kept "
+		  "(an error of pollux): 120.5 samples/s on 2 devices, promised 200" },
+		{ { FACT_PLAN_CANNOT_READ, .name = "gc" }, "gc cannot read its checkpoints" },
+		{ { FACT_GROUP_BEHIND, .n = 1, .of = 2 },
+		  "its group may run 2 at a time, and others of it come first" },
+		{ { FACT_UNTIL_PUT_FIRST, .job = 3, .n = 2 },
+		  "until job 3, put first, can have 2" },
+		{ { FACT_SECOND_QUEUE, .seconds = TIRESIAS_QUEUE_DEVICE_S },
+		  "in the second queue, after 16 device-hours" },
+		{ { .kind = FACT_BY_SERVICE }, "what remains is not known: by service had" },
+		{ { .kind = FACT_EARLIER_HAVE_ALL }, "earlier jobs have all" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		is_str(one(cases[i].fact), cases[i].want, cases[i].want);
+}
+
 static void test_names(void)
 {
 	int64_t ids[] = { 9, 3, 9, 5, 3, 7 }, others[] = { 4, 4 };
@@ -220,6 +261,7 @@ int main(void)
 {
 	test_every_kind();
 	test_clauses();
+	test_rare();
 	test_names();
 	test_durations();
 	test_room();
