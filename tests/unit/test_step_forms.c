@@ -328,6 +328,8 @@ static const struct form forms[] = {
 	  .epochs = 1, .last = 90, .by = 1, NOTHING },
 	{ .name = "sentences name no columns", .line = "%i 0.5 0.6",
 	  .header = "Each epoch takes a while.", .epochs = 1, .last = 90, .by = 1, NOTHING },
+	{ .name = "numbered rows below names of columns are no training", .line = "%i 0.5 0.6",
+	  .header = "# size score", .epochs = 1, .last = 90, .by = 1, NOTHING },
 	{ .name = "settings are no training",
 	  .line = "num_epochs: 10\nmax_steps = 1000\nbatch size: 64\nwarmup steps: 100\nTotal "
 		  "optimization steps = 300\nsteps per epoch: 100\n  Num Epochs = 3\n  Gradient "

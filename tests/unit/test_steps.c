@@ -1114,6 +1114,12 @@ static void test_bars(void)
 	is_str(locked(), "none", "a bar of a download locks no pattern");
 	test_turns("", "");
 	test_turns("Training:", "");
+
+	begin(NULL);
+	for (int turn = 0; turn < 4; turn++)
+		whole_bar(turn % 2 ? "Training:" : "", turn % 2 ? 60 : 250, 30);
+	near(seen.last.position, 2 * 60, 0,
+	     "of two bars that take turns the second counts if it alone says that it trains");
 }
 
 /* --- much of it --- */
