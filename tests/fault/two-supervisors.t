@@ -7,8 +7,10 @@
 export POLLUX_SLOTS=1
 
 supervisor() { setsid "$POLLUX" supervise "$run" 2>>"$POLLUX_DIR/supervisor.log" & }
-has_lock() { # has_lock PID: it has the file that is there open
-	find "/proc/$1/fd" -lname "$lock" 2>/dev/null | grep -q .
+# has_lock PID: it has the file that is there open, and SIGTERM no longer kills it
+has_lock() {
+	find "/proc/$1/fd" -lname "$lock" 2>/dev/null | grep -q . &&
+		grep -q '^SigBlk:.*[4-7c-f]...$' "/proc/$1/status"
 }
 one_is_left() { [ "$(supervisors_alive | wc -l)" = 1 ]; }
 
