@@ -48,6 +48,7 @@ void output_line(const struct output *out, const char *name, const char *value);
 void output_textline(const struct output *out, const char *name, struct text *value);
 /* The same; nothing where the text is empty. */
 void output_text_if(const struct output *out, const char *name, struct text *value);
+#define REMARK_WIDTH 80
 /* Prints words from column indent on, or behind a blank if the cursor stands at column `at` beyond
  * it, and breaks the line at 80 columns. A word too long for a line sticks out. */
 void output_words(FILE *out, int at, int indent, const char *words);

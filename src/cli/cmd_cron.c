@@ -59,8 +59,7 @@ const struct command cmd_cron = {
 	.summary = "print the crontab line that runs a pass each minute, or install it",
 	.example = "pollux cron --install\n"
 		   "systemd-run --user --unit=pollux --on-calendar=minutely pollux schedule\n"
-		   "                            # instead, by a timer of systemd, until logout or "
-		   "reboot\n"
+		   "              # instead, by a timer of systemd, until logout or reboot\n"
 		   "loginctl enable-linger      # where logging out ends the processes of a user\n"
 		   "pollux schedule --watch 10  # instead, in a terminal",
 	.options = options, .run = main_cron,

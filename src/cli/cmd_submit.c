@@ -350,10 +350,10 @@ const struct command cmd_submit = {
 	.name = "submit", .synopsis = "[OPTION]... [--] COMMAND [ARGUMENT]...",
 	.summary = "put a training command into the queue",
 	.example = "pollux submit -- python train.py --batch-size 64\n"
-		   "pollux submit -b 256 -r 1:4 -- torchrun --nproc-per-node={gpus} train.py "
-		   "--batch={local_batch} --accum={accum}\n"
-		   "pollux submit --checkpoint-dir out --resume-args '--init_from=resume' -- "
-		   "python train.py --out_dir={checkpoint}\n"
+		   "pollux submit -b 256 -r 1:4 -- torchrun --nproc-per-node={gpus} \\\n"
+		   "      train.py --batch={local_batch} --accum={accum}\n"
+		   "pollux submit --checkpoint-dir out --resume-args '--init_from=resume' \\\n"
+		   "      -- python train.py --out_dir={checkpoint}\n"
 		   "pollux submit --after ok:3 -- ./evaluate.sh",
 	.options = options, .runs_program = true, .run = main_submit,
 };

@@ -30,8 +30,8 @@
 COMMANDS(DECLARE_COMMAND)
 #undef DECLARE_COMMAND
 
-/* Usage, summary, options and examples, made from the table; 80 columns, but the usage line and the
- * examples are never broken. */
+/* Usage, summary, options and examples, made from the table, in 80 columns: examples fit as the
+ * table has them. */
 void command_help(const struct command *command, FILE *out);
 /* The choices of an option, one a line; nothing for an option that takes something else.
  * False: the command has no such option. */

@@ -39,6 +39,34 @@ static void print_option(FILE *out, const struct option_spec *spec, int indent)
 	text_release(&form);
 }
 
+/* The length of the first part of a synopsis, which is not broken: a word, or all in brackets. */
+static int part_length(const char *synopsis)
+{
+	int n = 0, depth = 0;
+
+	for (; synopsis[n] && (depth > 0 || synopsis[n] != ' '); n++)
+		depth += (synopsis[n] == '[') - (synopsis[n] == ']');
+	return n;
+}
+
+static void print_usage(FILE *out, const struct command *command)
+{
+	static const char begin[] = "usage: pollux ";
+	int at = fprintf(out, "%s%s", begin, command->name);
+
+	for (const char *part = command->synopsis; *part; part += *part == ' ') {
+		int n = part_length(part);
+		bool fits = at + 1 + n <= REMARK_WIDTH;
+
+		if (!fits)
+			fputc('\n', out);
+		at = (fits ? at : 0) + fprintf(out, "%*s%.*s", fits ? 1 : (int)strlen(begin), "",
+					       n, part);
+		part += n;
+	}
+	fputs("\n\n", out);
+}
+
 void command_help(const struct command *command, FILE *out)
 {
 	int n, column;
@@ -46,8 +74,7 @@ void command_help(const struct command *command, FILE *out)
 	const char *examples = command->example ? command->example : "";
 	struct text form = TEXT_INIT;
 
-	fprintf(out, "usage: pollux %s%s%s\n\n", command->name, *command->synopsis ? " " : "",
-		command->synopsis);
+	print_usage(out, command);
 	output_words(out, 0, 0, command->summary);
 	fputs("\noptions:\n", out);
 	option_form(&form, &help_spec);

@@ -76,7 +76,6 @@ void output_clean(FILE *out, const char *s)
 /* --- a line with a name --- */
 
 #define INDENT 14		/* characters before the value of a line with a name */
-#define REMARK_WIDTH 80
 
 void output_wrapped(FILE *out, int width, int indent, const char *s)
 {

@@ -46,7 +46,7 @@ same() { # same NAME WANT GOT: as sets of lines
 
 # --- each command and its manual ---
 
-usage() { sed -n 's/^usage: //p' "$1"; }
+usage() { sed -n '/^usage: /,/^$/s/^\(usage: \)*//p' "$1" | tr -s ' \n' ' ' | sed 's/ $//'; }
 
 options() { # as --help forms them: "-n, --name NAME"
 	sed -nE 's/^  (    )?(-., )?(--[a-z-]+(\[=[^ ]+\]| [^ ]+)?)( .*)?$/\2\3/p' "$1"
