@@ -23,7 +23,6 @@ struct steps *steps_new(const char *step_regex, struct err *err)
 /* What a run begins with, whatever is known of the job. */
 static void begin_run(struct steps *s)
 {
-	log_lines_init(&s->lines);
 	track_init(&s->track, 0, 0);
 	patterns_begin_run(&s->patterns);
 	for (int i = 0; i < PATTERNS_MAX; i++)
@@ -46,17 +45,28 @@ void steps_clear(struct steps *s)
 {
 	s->track = (struct track){ .expected_epochs = (double)NAN };
 	bars_init(&s->bars);
+	log_lines_init(&s->lines);
 	begin_run(s);
 	s->former = -1;
 	s->is_trainer = s->is_lightning = false;
 }
 
-void steps_begin_run(struct steps *s)
+/* What was learnt stays, also of the run before one without steps, and the line that is being
+ * read. */
+static void begin_next_run(struct steps *s)
 {
-	s->former = s->locked;
-	s->former_track = s->track;
+	if (s->locked >= 0) {
+		s->former = s->locked;
+		s->former_track = s->track;
+	}
 	bars_begin_run(&s->bars);
 	begin_run(s);
+}
+
+void steps_begin_run(struct steps *s)
+{
+	log_lines_init(&s->lines);
+	begin_next_run(s);
 }
 
 void steps_free(struct steps *s)
@@ -113,6 +123,15 @@ static bool try_patterns(struct steps *s, uint64_t todo, const char *text, size_
 	return found;
 }
 
+/* True for the line that a supervisor writes before the output of a run. */
+static bool is_head_of_run(const char *line, size_t n)
+{
+	static const char words[] = "# pollux job ";
+
+	return n > sizeof(words) - 1 && !memcmp(line, words, sizeof(words) - 1) &&
+	       memmem(line, n, " run ", 5);
+}
+
 static void take_line(const char *line, size_t n, double arrival_s, void *arg)
 {
 	struct steps *s = arg;
@@ -121,6 +140,9 @@ static void take_line(const char *line, size_t n, double arrival_s, void *arg)
 	int64_t given_up = line_matcher_given_up(s->patterns.matcher);
 	uint64_t todo;
 
+	/* The next run may begin anew: its counter is not the one before that fell. */
+	if (is_head_of_run(line, n))
+		begin_next_run(s);
 	id = prefix ? id : 0;
 	/* Lines of other ranks are dropped, or each step would count several times. */
 	if (id && s->rank_length && (id != s->rank_length || memcmp(line, s->rank, id) != 0))

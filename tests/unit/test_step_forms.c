@@ -466,6 +466,27 @@ static void test_relaunch(void)
 	steps_feed(s, t.data, t.length, NO, sink, &last);
 	near(last.position, 1, 0, "a loop with the whole total begins anew");
 
+	/* The log of a job has all its runs. The second one begins anew, the third goes on. */
+	steps_clear(s);
+	text_clear(&t);
+	text_add(&t, "# pollux job 7 run 1 on cpu:0\n");
+	for (int i = 1; i <= 40; i++)
+		add_line(&t, "step %i/100", 0, i, 0);
+	text_add(&t, "[stopped by pollux: requeued]\n# pollux job 7 run 2 on cpu:0\n");
+	for (int i = 1; i <= 30; i++)
+		add_line(&t, "step %i/100", 0, i, 0);
+	steps_feed(s, t.data, t.length, NO, sink, &last);
+	near(last.position, 30, 0, "a run that begins anew stands where its lines say");
+	near(last.total, 100, 0, "a run that begins anew keeps its total");
+	text_clear(&t);
+	text_add(&t, "# pollux job 7 run 3 on cpu:0\nkilled\n");
+	text_add(&t, "# pollux job 7 run 4 on cpu:0\n");
+	for (int i = 31; i <= 33; i++)
+		add_line(&t, "step %i/100", 0, i, 0);
+	steps_feed(s, t.data, t.length, NO, sink, &last);
+	near(last.position, 33, 0, "a run that goes on stands where its lines say");
+	near(last.total, 100, 0, "a run that goes on after one that began anew has the total");
+
 	steps_clear(s);
 	steps_expect_epochs(s, 6);
 	text_clear(&t);
