@@ -126,7 +126,8 @@ const char *script_of_runner(char *const *argv);
  */
 
 struct preset {
-	char *name, *summary, *tried, *directory, *launcher;
+	char *name, *summary, *tried, *directory;
+	struct strings launchers;	/* "accelerate launch": words of the command in a row */
 	struct strings arguments, first_arguments, steps_arguments;
 	struct strings options;		/* "--grace=2m" */
 };

@@ -17,13 +17,13 @@ static int show_preset(const char *name, bool is_listed, struct err *err)
 	if (preset_load(name, &p, err))
 		return -1;
 	if (is_listed) {
-		printf("%-12s%s\n", p.name, p.summary ? p.summary : "");
+		printf("%-14s%s\n", p.name, p.summary ? p.summary : "");
 	} else {
 		printf("%s: %s\n", p.name, p.summary ? p.summary : "");
 		print_words("options", &p.options, NULL);
 		print_words("directory", NULL, p.directory);
 		print_words("arguments", &p.arguments, NULL);
-		print_words("launcher", NULL, p.launcher);
+		print_words("launcher", &p.launchers, NULL);
 		print_words("its arguments", &p.first_arguments, NULL);
 		print_words("tried with", NULL, p.tried);
 	}

@@ -27,7 +27,7 @@ void preset_release(struct preset *p)
 	free(p->summary);
 	free(p->tried);
 	free(p->directory);
-	free(p->launcher);
+	strings_release(&p->launchers);
 	strings_release(&p->arguments);
 	strings_release(&p->first_arguments);
 	strings_release(&p->steps_arguments);
@@ -41,7 +41,7 @@ static const struct {
 	size_t text, list;		/* the member; of two one is 0, that of the name */
 } keys[] = {
 	{ "summary", AT(summary), 0 }, { "tried", AT(tried), 0 },
-	{ "directory", AT(directory), 0 }, { "launcher", AT(launcher), 0 },
+	{ "directory", AT(directory), 0 }, { "launcher", 0, AT(launchers) },
 	{ "argument", 0, AT(arguments) }, { "first-argument", 0, AT(first_arguments) },
 	{ "steps-argument", 0, AT(steps_arguments) },
 };
@@ -182,6 +182,16 @@ int preset_load(const char *name, struct preset *p, struct err *err)
 
 /* --- the command --- */
 
+/* True if the word begins with the option's name: "--nproc-per-node" is "--nproc_per_node". */
+static bool has_name(const char *word, const char *option, size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		if (word[i] != option[i] && !(strchr("-_", option[i]) && word[i] &&
+					      strchr("-_", word[i])))
+			return false;
+	return true;
+}
+
 /* Returns the value of an option in the words, "--out_dir=x" or "--output_dir" "x". NULL: the words
  * do not have the option; "": the option has no value. option may end in '=' or ' ' and a value. */
 static const char *value_of_option(char *const *words, int n, const char *option)
@@ -191,7 +201,7 @@ static const char *value_of_option(char *const *words, int n, const char *option
 	for (int i = 0; i < n; i++) {
 		const char *word = words[i];
 
-		if (strncmp(word, option, length) != 0)
+		if (!has_name(word, option, length))
 			continue;
 		if (word[length] == '=')
 			return word + length + 1;
@@ -219,14 +229,47 @@ static void add_missing(struct strings *out, const struct strings *arguments, ch
 			add_words(out, arguments->items[i]);
 }
 
+/* The number of words up to the end of the launcher, which may stand behind others, as in "uv run
+ * accelerate launch"; 0: the words have none of the preset's. */
+static int launcher_end(const struct preset *p, char *const *words, int n)
+{
+	for (int i = 0; i < n; i++)
+		for (size_t k = 0; k < p->launchers.count; k++) {
+			const char *rest = p->launchers.items[k], *word = path_name(words[i]);
+			int end = i;
+
+			while (*rest && text_starts_with(rest, word) &&
+			       strcspn(rest, " ") == strlen(word)) {
+				rest += strlen(word);
+				rest += strspn(rest, " ");
+				end++;
+				word = end < n ? words[end] : "";
+			}
+			if (!*rest)
+				return end;
+		}
+	return 0;
+}
+
 /* Adds the command with the preset's arguments. An option with its value in another word is added
  * as two words. */
 static void add_command(const struct preset *p, char *const *words, int n, struct strings *out)
 {
+	int end = launcher_end(p, words, n);
+
 	for (int i = 0; i < n; i++) {
 		strings_add(out, words[i]);
-		if (i == 0 && p->launcher && !strcmp(path_name(words[0]), p->launcher))
+		if (i + 1 == end)
 			add_missing(out, &p->first_arguments, words, n);
+	}
+	if (p->launchers.count && !end) {
+		struct text missing = TEXT_INIT;
+
+		for (size_t i = 0; i < p->first_arguments.count; i++)
+			text_addf(&missing, " %s", p->first_arguments.items[i]);
+		output_messagef("warning: preset '%s': the command has no '%s' of its own, which "
+				"gets:%s", p->name, p->launchers.items[0], missing.data);
+		text_release(&missing);
 	}
 	if (p->directory && !value_of_option(words, n, p->directory)) {
 		bool joined = p->directory[strlen(p->directory) - 1] == '=';

@@ -1,7 +1,7 @@
 #!/bin/sh
 # presets.t - pollux presets, and what submit --preset makes of a command. Programs of the real
 # frameworks are in tests/frameworks/presets.
-# shellcheck disable=SC2317  # cleanup is called by the trap
+# shellcheck disable=SC2016,SC2317  # texts for other shells; cleanup is called by the trap
 . "$(dirname "$0")/tap.sh"
 export POLLUX_SLOTS=1
 cleanup() { end_jobs; }
@@ -66,6 +66,34 @@ job=$("$POLLUX" submit -q --preset torchrun --no-torch -- ./torchrun train.py --
 "$POLLUX" wait "$job"
 is 'arguments for a launcher come behind its name' \
 	'--standalone --nproc-per-node=1 train.py --lr 1 ' "$(tr '\n' ' ' <words)"
+
+for name in accelerate deepspeed; do cp torchrun "$name"; done
+cp torchrun python3
+behind() { # behind PRESET COMMAND...: the command of a job with the preset
+	preset=$1
+	shift
+	command_of "$("$POLLUX" submit -q --hold --no-torch --preset "$preset" -- "$@" 2>err)"
+}
+is 'a launcher may have two words, and stand behind others' \
+	'env A=1 ./accelerate launch --main_process_port={port} t.py' \
+	"$(behind accelerate env A=1 ./accelerate launch t.py)"
+is 'an option of a launcher counts with dashes, too' \
+	'./accelerate launch --main-process-port 7 t.py' \
+	"$(behind accelerate ./accelerate launch --main-process-port 7 t.py)"
+is 'a module may be a launcher' \
+	'./python3 -m torch.distributed.launch --master_port={port} --nproc_per_node={gpus} t' \
+	"$(behind old-torchrun ./python3 -m torch.distributed.launch t)"
+is 'another command of accelerate gets no port' './accelerate test t.py' \
+	"$(behind accelerate ./accelerate test t.py)"
+is 'submit warns of a command without the launcher of its preset' \
+	"pollux: warning: preset 'accelerate': the command has no 'accelerate launch' of its own, \
+which gets: --main_process_port={port}" "$(head -n 1 err)"
+job=$("$POLLUX" submit -q --preset deepspeed --no-torch --suspend never -- \
+	sh -c 'echo $MASTER_PORT >port; exec ./deepspeed "$@"' sh deepspeed t.py '{x}' '{{port}}')
+"$POLLUX" schedule
+"$POLLUX" wait "$job"
+is 'the port of a preset is MASTER_PORT, and other braces stay' \
+	"deepspeed --master_port=$(cat port) t.py {x} {port} " "$(tr '\n' ' ' <words)"
 
 # A parameter of a sweep may have the name of a template. --checkpoint-dir knows it as well.
 directories() { # directories OPTION...: of the runs of a sweep in the directory out-{lr}

@@ -119,6 +119,7 @@ static const char *const ports[] = {
 	"OSError: [Errno 98] Address already in use\n",
 	"zmq.error.ZMQError: Address already in use (addr='tcp://*:5555')\n",
 	"listen tcp :8080: bind: address already in use\n",
+	"ConnectionError: Tried to launch distributed communication on port `29500`, but another\n",
 };
 
 int main(void)

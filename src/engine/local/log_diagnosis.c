@@ -67,6 +67,7 @@ static const struct {
 	{ "Error: Address already in use", PORT_TAKEN, LAST },
 	{ "Address already in use", PORT_TAKEN, LAST_MESSAGE },
 	{ "address already in use", PORT_TAKEN, LAST_MESSAGE },
+	{ "Tried to launch distributed communication on port", PORT_TAKEN, LAST },
 	{ "Watchdog caught collective operation timeout",
 	  { "NCCL: a collective operation timed out", false, false }, LAST },
 	{ "CUDA unknown error - this may be due to an incorrectly", NO_CUDA, LAST },

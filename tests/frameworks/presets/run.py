@@ -30,7 +30,12 @@ PRESETS = {
            "--disable_tqdm False", 100, 30, 1),
     "keras": ("keras", "-b 20", "{python} {file}", 100, 30, 20),
     "nanogpt": ("torch", "-b 4", "{python} {file} --max_iters=100", 100, 30, 20),
-    "torchrun": ("torch", "-b 8 -r 2", "{torchrun} {file}", 100, 30, 0),
+    "torchrun": ("torch", "-b 8 -r 2", "{bin}/torchrun {file}", 100, 30, 0),
+    "old-torchrun": ("torch", "-b 8 -r 2", "{bin}/torchrun {file}", 100, 30, 0),
+    "accelerate": ("accelerate", "-b 8 -r 2", "{bin}/accelerate launch --multi_gpu "
+                   "--num_machines 1 --num_processes 2 --mixed_precision no "
+                   "--dynamo_backend no {file}", 100, 30, 0),
+    "deepspeed": ("deepspeed", "-b 8 -r 2", "{bin}/deepspeed --num_gpus 2 {file}", 100, 30, 0),
     "lightning": ("jsonargparse", "-b 20", "{python} {file} fit --trainer.max_epochs=5 "
                   "--trainer.accelerator=cpu --trainer.logger=false", 100, 30, 1),
 }
@@ -47,9 +52,11 @@ class Trial:
         self.package, options, command, self.total, self.stop, self.redone = PRESETS[preset]
         self.preset, self.directory = preset, directory
         self.environment = environment(directory)
-        file = os.path.join(HERE, preset + "_program.py")
-        torchrun = os.path.join(os.path.dirname(python), "torchrun")
-        words = [w.format(python=python, file=file, torchrun=torchrun) for w in command.split()]
+        # all launchers of several processes launch one program
+        own = os.path.join(HERE, preset + "_program.py")
+        file = own if os.path.exists(own) else os.path.join(HERE, "torchrun_program.py")
+        words = [w.format(python=python, file=file, bin=os.path.dirname(python))
+                 for w in command.split()]
         self.submission = ["submit", "-q", torch, "--preset", preset] + options.split()
         self.submission += ["--"] + words
 
