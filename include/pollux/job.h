@@ -276,6 +276,9 @@ struct run {
 };
 
 const char *job_state_name(enum job_state state);
+/* What a sentence says of the job: "is queued", "has failed". set_aside: a running job is
+ * suspended, a queued one is paused at a rung. */
+const char *job_state_clause(enum job_state state, bool set_aside);
 const char *run_state_name(enum run_state state);
 const char *stop_reason_name(enum stop_reason reason);
 /* What became of a run that was stopped, for people: "preempted", "cancelled", "time limit". */

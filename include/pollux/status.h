@@ -52,6 +52,7 @@ struct status_group {
 	char *name;		/* owned */
 	int counts[N_JOB_STATES];	/* of its jobs in the store */
 	int paused;		/* of the queued ones, at rungs */
+	int suspended;		/* of the running ones */
 	bool over;		/* no run is at work, or will be by itself: the others are paused */
 	struct text best;	/* "best acc 0.91 at lr=3e-4"; empty: no metric */
 };

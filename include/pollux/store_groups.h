@@ -72,6 +72,7 @@ struct group_metric {
 struct group_summary {
 	int counts[N_JOB_STATES];
 	int paused;			/* of the queued ones, at rungs */
+	int suspended;			/* of the running ones */
 	struct group_metric *metrics;	/* owned; by name */
 	int n_metrics;
 };

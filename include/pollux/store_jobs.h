@@ -63,7 +63,8 @@ struct dependency {
 	 * one dependency for each job that the group has at that time. */
 	int64_t job_id, after_id, after_group_id;
 	enum after_rule rule;
-	enum job_state after_state;	/* filled when read, as is the next */
+	enum job_state after_state;	/* filled when read, as are the next */
+	bool after_set_aside;		/* as job_state_clause() has it */
 	double after_end_time_s;	/* wall clock; NaN: has not ended */
 };
 
@@ -103,6 +104,8 @@ struct job_list {
 int store_job_insert(struct store *s, struct job *job, const struct job_command *command,
 		     const struct dependency_list *after, struct err *err);
 int store_job_get(struct store *s, int64_t id, struct job *job, struct err *err); /* EX_NOINPUT */
+/* *is: as job_state_clause() has it. */
+int store_job_is_set_aside(struct store *s, int64_t id, bool *is, struct err *err);
 int store_job_command_get(struct store *s, int64_t id, struct job_command *c, struct err *err);
 
 /* The command line of a job, without its environment. */
@@ -165,6 +168,7 @@ struct job_directory {
 	int64_t job_id;
 	char *path, *glob;		/* owned; glob: of --checkpoint-glob, NULL: none */
 	enum job_state state;
+	bool set_aside;			/* as job_state_clause() has it */
 };
 
 struct job_directory_list {

@@ -159,11 +159,9 @@ enum fact_kind {
 
 	/* --- why a job was not in question; such a sentence is told in full --- */
 	FACT_RUN_IS_GONE,		/* 'pollux run' */
-	FACT_AFTER,			/* the job, which is in state n */
-	FACT_AFTER_PAUSED,		/* the job, which is paused at a rung */
+	FACT_AFTER,			/* the job; why: what became of it, as job_state_clause() */
 	FACT_AFTER_ANY,			/* as FACT_AFTER, of so many jobs */
-	FACT_AFTER_ANY_PAUSED,
-	FACT_WAS_TO_SUCCEED,		/* the job, which is in state n */
+	FACT_WAS_TO_SUCCEED,		/* likewise */
 	FACT_WAS_TO_FAIL,		/* the job */
 	FACT_BEGINS,			/* seconds, wall clock */
 	FACT_DISK_FULL,

@@ -211,8 +211,8 @@ static int requeue_one(struct session *s, const struct job *job, const struct as
 	    refuse_paused(job, err))
 		return -1;
 	if (job->state == JOB_QUEUED || job->state == JOB_HELD)
-		return err_set(err, EX_FAILED, "job %lld is %s: nothing to requeue",
-			       (long long)job->id, job_state_name(job->state));
+		return err_set(err, EX_FAILED, "job %lld %s: nothing to requeue",
+			       (long long)job->id, job_state_clause(job->state, false));
 	/* A stop for another reason is stronger than a requeue. */
 	if (pending_stop(s, job->id, &pending, err))
 		return -1;

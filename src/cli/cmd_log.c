@@ -240,13 +240,14 @@ static int print_first(struct log *log, const struct log_options *o, int64_t id,
 	if (log_open(log, err))
 		return -1;
 	if (log->fd < 0 && (!o->follow || job_has_ended(state)))
-		return err_set(err, EX_NOINPUT, "job %lld has no log%s: it is %s", (long long)id,
-			       job_has_ended(state) ? "" : " yet", job_state_name(state));
+		return err_set(err, EX_NOINPUT, "job %lld has no log%s: it %s", (long long)id,
+			       job_has_ended(state) ? "" : " yet",
+			       job_state_clause(state, false));
 	if (log->fd < 0 && state == JOB_RUNNING)
 		fprintf(stderr, "pollux: job %lld is about to start\n", (long long)id);
 	else if (log->fd < 0)
-		fprintf(stderr, "pollux: job %lld is %s; its log begins when it starts\n",
-			(long long)id, job_state_name(state));
+		fprintf(stderr, "pollux: job %lld %s; its log begins when it starts\n",
+			(long long)id, job_state_clause(state, false));
 	log->first_row = 0;
 	if (log->fd >= 0 && o->lines >= 0 && seek_rows(log, o->lines, o->plain, err))
 		return -1;

@@ -101,6 +101,17 @@ static int look_at_jobs(struct session *s, struct waited *waited, int n, int *le
 	return 0;
 }
 
+static int waited_too_long(struct session *s, const struct wait_options *o,
+			   const struct waited *w, struct err *err)
+{
+	bool set_aside;
+
+	if (store_job_is_set_aside(&s->store, w->id, &set_aside, err))
+		return -1;
+	return err_set(err, EX_TEMPFAIL, "job %lld has not ended within %g s: it %s",
+		       (long long)w->id, o->timeout_s, job_state_clause(w->state, set_aside));
+}
+
 /* The version is read before the jobs: what changes in between is looked at again. */
 static int wait_for_all(struct session *s, const struct wait_options *o, struct waited *waited,
 			int n, struct err *err)
@@ -123,10 +134,7 @@ static int wait_for_all(struct session *s, const struct wait_options *o, struct 
 		left_s = end_s - clock_boot_s();
 		for (int i = 0; left_s <= 0 && i < n; i++)
 			if (is_waited_for(&waited[i]))
-				return err_set(err, EX_TEMPFAIL,
-					       "job %lld has not ended within %g s: it is %s",
-					       (long long)waited[i].id, o->timeout_s,
-					       job_state_name(waited[i].state));
+				return waited_too_long(s, o, &waited[i], err);
 		if (left_s < (double)LOOK_NS * 1e-9)
 			pause.tv_nsec = (long)(left_s * 1e9);
 		nanosleep(&pause, NULL);

@@ -102,6 +102,11 @@ static bool is_over(const struct snapshot *s, const struct dependency *d)
 	       (d->rule != AFTER_OK && rung_pause(s, d->after_id) == RUNG_PAUSE_FOR_GOOD);
 }
 
+static const char *state_of(const struct dependency *d)
+{
+	return job_state_clause(d->after_state, d->after_set_aside);
+}
+
 /* True if the job still waits for others; sets *why. */
 static bool is_after(const struct snapshot *s, const struct dependency *after, int n,
 		     struct fact *why)
@@ -115,15 +120,11 @@ static bool is_after(const struct snapshot *s, const struct dependency *after, i
 	}
 	for (int i = 0; i < n; i++) {
 		bool is_any = after[i].rule == AFTER_ANY, of_several = is_any && n_any > 1;
-		bool pauses = rung_pause(s, after[i].after_id) != RUNG_PAUSE_NONE;
 
 		if (is_over(s, &after[i]) || (is_any && any_is_over))
 			continue;
-		*why = (struct fact){
-			of_several ? (pauses ? FACT_AFTER_ANY_PAUSED : FACT_AFTER_ANY)
-				   : (pauses ? FACT_AFTER_PAUSED : FACT_AFTER),
-			.job = after[i].after_id, .n = (int)after[i].after_state, .of = n_any,
-		};
+		*why = (struct fact){ of_several ? FACT_AFTER_ANY : FACT_AFTER, .of = n_any,
+				      .job = after[i].after_id, .why = state_of(&after[i]) };
 		return true;
 	}
 	return false;
@@ -139,7 +140,7 @@ bool waits_for_another(const struct snapshot *s, const struct job *job, struct d
 		if (is_broken(&after[i])) {
 			struct passed_over *p = pass_over(d, job, (struct fact){
 				after[i].rule == AFTER_OK ? FACT_WAS_TO_SUCCEED : FACT_WAS_TO_FAIL,
-				.job = after[i].after_id, .n = (int)after[i].after_state,
+				.job = after[i].after_id, .why = state_of(&after[i]),
 			});
 
 			p->never = true;

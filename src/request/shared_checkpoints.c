@@ -99,14 +99,15 @@ static int refuse(const struct check *c, const struct job_directory *new,
 			       "from the other; --force submits all the same", a, b, new->path,
 			       other->path);
 	if (same)
-		return err_set(err, EX_FAILED, "job %lld, which is %s, has the same checkpoint "
+		return err_set(err, EX_FAILED, "job %lld, which %s, has the same checkpoint "
 			       "directory, '%s': the two would resume from each other; give "
 			       "another one, wait by --after %lld, or give --force", id,
-			       job_state_name(other->state), new->path, id);
-	return err_set(err, EX_FAILED, "job %lld, which is %s, has the checkpoint directory '%s', "
+			       job_state_clause(other->state, other->set_aside), new->path, id);
+	return err_set(err, EX_FAILED, "job %lld, which %s, has the checkpoint directory '%s', "
 		       "and one lies in the other, '%s': one job would resume from the other; give "
 		       "another one, wait by --after %lld, or give --force", id,
-		       job_state_name(other->state), other->path, new->path, id);
+		       job_state_clause(other->state, other->set_aside), other->path, new->path,
+		       id);
 }
 
 /* outer: its directory has the other one in it, or is the same. */

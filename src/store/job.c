@@ -50,6 +50,19 @@ const char *job_state_name(enum job_state state)
 	return job_states[state];
 }
 
+const char *job_state_clause(enum job_state state, bool set_aside)
+{
+	static const char *const clauses[N_JOB_STATES] = {
+		[JOB_QUEUED] = "is queued", [JOB_HELD] = "is held", [JOB_RUNNING] = "is running",
+		[JOB_DONE] = "is done", [JOB_FAILED] = "has failed",
+		[JOB_CANCELLED] = "was cancelled", [JOB_TIMEOUT] = "has run out of time",
+	};
+
+	if (set_aside && state == JOB_RUNNING)
+		return "is suspended";
+	return set_aside && state == JOB_QUEUED ? "is paused at a rung" : clauses[state];
+}
+
 const char *run_state_name(enum run_state state)
 {
 	return run_states[state];

@@ -65,6 +65,16 @@ void sql_close(struct store *s);	/* also where it was not opened */
 #define SQL_BASE(name) "iif(instr(" name ", char(31)), substr(" name ", 1, instr(" name \
 	", char(31)) - 1), " name ")"
 
+/* True of a running job whose run is suspended, or on its way there or back, as people are told;
+ * and of a queued job that is paused at a rung. */
+#define SQL_IS_SET_ASIDE(job) \
+	"(" job ".state = 'queued' AND " job ".rung > " job ".passed_rungs OR " \
+	SQL_IS_SUSPENDED(job ".id") ")"
+#define SQL_IS_SUSPENDED(job) \
+	"EXISTS (SELECT 1 FROM runs live WHERE live.job_id = " job " AND live.state IN" \
+	" ('running', 'stopping') AND live.state = 'running' AND live.stop_reason = 'none'" \
+	" AND live.suspension IN ('asked', 'suspended', 'resuming'))"
+
 /* Copies the text, cut to the size; "" for NULL. */
 void sql_chars(sqlite3_stmt *q, int column, char *to, size_t size);
 /* Adds the first column of all rows to the list, which is empty before. */

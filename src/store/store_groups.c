@@ -139,7 +139,9 @@ int store_group_summary(struct store *s, int64_t id, struct group_summary *summa
 
 	*summary = (struct group_summary){ .n_metrics = 0 };
 	if (sql_query(s, &q, err, "SELECT state, count(*), sum(state = 'queued' AND"
-		      " rung > passed_rungs) FROM jobs WHERE group_id = ? GROUP BY state", "i", id))
+		      " rung > passed_rungs), sum(state = 'running' AND "
+		      SQL_IS_SUSPENDED("jobs.id") ") FROM jobs WHERE group_id = ?"
+		      " GROUP BY state", "i", id))
 		return -1;
 	while ((rc = sql_row(s, q, err)) == 1) {
 		int state = job_state_parse((const char *)sqlite3_column_text(q, 0));
@@ -147,6 +149,7 @@ int store_group_summary(struct store *s, int64_t id, struct group_summary *summa
 		if (state >= 0)
 			summary->counts[state] += (int)sql_int(q, 1, 0);
 		summary->paused += (int)sql_int(q, 2, 0);
+		summary->suspended += (int)sql_int(q, 3, 0);
 	}
 	sql_done(q);
 	if (rc == 0 && read_extremes(s, id, true, summary, err) == 0 &&

@@ -102,12 +102,19 @@ int store_job_ran_last(struct store *s, const struct id_list *ids, bool or_start
 	return rc;
 }
 
+int store_job_is_set_aside(struct store *s, int64_t id, bool *is, struct err *err)
+{
+	return sql_get(s, err, "SELECT " SQL_IS_SET_ASIDE("jobs") " FROM jobs WHERE id = ?",
+		       "b<i", is, id);
+}
+
 #define ROW struct job_directory
 static const struct store_column of_directory[] = {
 	C("j.id", INT64, job_id, KNOWN, COMPUTED),
 	C("CAST(c.checkpoint_dir AS TEXT)", TEXT, path, KNOWN, COMPUTED),
 	C("CAST(c.checkpoint_glob AS TEXT)", TEXT, glob, ZERO, COMPUTED),
 	NAMES("j.state", state, KNOWN, job_state_names, COMPUTED),
+	C(SQL_IS_SET_ASIDE("j"), BOOL, set_aside, KNOWN, COMPUTED),
 };
 static const struct store_table directories_table =
 	TABLE_OF("jobs j CROSS JOIN commands c ON c.job_id = j.id", of_directory);
@@ -277,6 +284,7 @@ static const struct store_column of_dependency[] = {
 	C("d.after_id", INT64, after_id, KNOWN, COMPUTED),
 	NAMES("d.rule", rule, KNOWN, rule_names, COMPUTED),
 	NAMES("a.state", after_state, KNOWN, job_state_names, COMPUTED),
+	C(SQL_IS_SET_ASIDE("a"), BOOL, after_set_aside, KNOWN, COMPUTED),
 	C("a.end_time_s", DOUBLE, after_end_time_s, UNKNOWN, COMPUTED),
 };
 /* CROSS JOIN keeps SQLite from reading the dependencies of ended jobs. */

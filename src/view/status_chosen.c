@@ -72,7 +72,7 @@ static double loss_key(const struct job *job)
 
 static void add_devices(struct text *t, const struct status_job *item)
 {
-	if (item->run && run_held(item->run))
+	if (item->run)
 		status_add_devices(t, item->run);
 }
 

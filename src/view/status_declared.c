@@ -156,10 +156,11 @@ void status_print_declared(const struct job *job, const struct status_details *d
 		output_line(out, "guarantee", declared->guarantee);
 	output_line(out, "step regex", d->command.step_regex);
 	for (int i = 0; i < d->after.count; i++)
-		text_addf(&t, "%sjob %lld%s, which is %s", i ? "; " : "",
+		text_addf(&t, "%sjob %lld%s, which %s", i ? "; " : "",
 			  (long long)d->after.items[i].after_id,
 			  rule_words[d->after.items[i].rule],
-			  job_state_name(d->after.items[i].after_state));
+			  job_state_clause(d->after.items[i].after_state,
+					   d->after.items[i].after_set_aside));
 	output_textline(out, "after", &t);
 	print_scheduling(job, now_wall_s, &t, out);
 	print_seldom(declared, d, &t, out);

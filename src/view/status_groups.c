@@ -85,6 +85,7 @@ static int add_group(struct store *s, int64_t id, struct status *status, struct 
 		return -1;
 	memcpy(g->counts, summary.counts, sizeof(g->counts));
 	g->paused = summary.paused;
+	g->suspended = summary.suspended;
 	rc = read_over(s, g, err);
 	for (int i = 0; i < summary.n_metrics; i++)
 		if (!m || rank_of(summary.metrics[i].name) > rank_of(m->name))
@@ -154,10 +155,16 @@ void status_add_group(struct text *t, const struct status_group *group)
 	const char *separator = "";
 
 	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
-		int n = group->counts[order[i]] - (order[i] == JOB_QUEUED ? group->paused : 0);
+		enum job_state state = order[i];
+		int n = group->counts[state] - (state == JOB_QUEUED ? group->paused
+						: state == JOB_RUNNING ? group->suspended : 0);
 
 		if (n > 0) {
-			text_addf(t, "%s%d %s", separator, n, job_state_name(order[i]));
+			text_addf(t, "%s%d %s", separator, n, job_state_name(state));
+			separator = ", ";
+		}
+		if (state == JOB_RUNNING && group->suspended > 0) {
+			text_addf(t, "%s%d suspended", separator, group->suspended);
 			separator = ", ";
 		}
 	}

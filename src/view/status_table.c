@@ -273,7 +273,8 @@ static void add_group_row(struct table *t, const struct status_group *group)
 	status_add_group_name(&cell, group->name);
 	table_text(t, cell.data);
 	text_clear(&cell);
-	table_text(t, group->counts[JOB_RUNNING] ? "running"
+	table_text(t, group->counts[JOB_RUNNING] > group->suspended ? "running"
+		   : group->suspended ? "suspended"
 		   : group->over ? "ended"
 		   : group->counts[JOB_QUEUED] ? "queued"
 		   : group->counts[JOB_HELD] ? "held" : "ended");

@@ -110,9 +110,9 @@ void status_add_kept(struct text *t, const struct run *run)
 
 void status_add_devices(struct text *t, const struct run *run)
 {
-	int n = run->configuration.replicas;
+	int n = run_held(run);
 
-	if (run_is_elsewhere(run)) {
+	if (n > 0 && run_is_elsewhere(run)) {
 		text_addf(t, "%d of ", n);
 		run_add_nodes(run, t);
 		return;

@@ -231,11 +231,6 @@ static void add_their_slices(const struct fact *f, struct text *t)
 	text_add(t, f->jobs.n > 1 ? "their slices" : "its slice");
 }
 
-static void add_state(const struct fact *f, struct text *t)
-{
-	text_add(t, job_state_name((enum job_state)f->n));
-}
-
 static void add_why_kept(const struct fact *f, struct text *t)
 {
 	static const char *const words[] = {
@@ -472,7 +467,7 @@ static const struct {
 	{ "range", add_range }, { "rung", add_rung }, { "s", add_s }, { "samples", add_samples },
 	{ "seconds", add_seconds }, { "service", add_service }, { "set", add_set },
 	{ "sizes", add_sizes }, { "slow", add_slow }, { "slower", add_slower },
-	{ "state", add_state }, { "their_slices", add_their_slices }, { "tier", add_tier },
+	{ "their_slices", add_their_slices }, { "tier", add_tier },
 	{ "times", add_times }, { "too_few_times", add_too_few_times }, { "wait", add_wait },
 	{ "why", add_why }, { "why_kept", add_why_kept },
 };

@@ -135,12 +135,9 @@ static const char *const sentences[FACT_KINDS] = {
 
 	/* why a job was not in question */
 	[FACT_RUN_IS_GONE] = "; its 'pollux run' is gone",
-	[FACT_AFTER] = "; after job {job}, which is {state}",
-	[FACT_AFTER_PAUSED] = "; after job {job}, which is paused at a rung",
-	[FACT_AFTER_ANY] = "; after any of {of} jobs, of which job {job} is {state}",
-	[FACT_AFTER_ANY_PAUSED] =
-		"; after any of {of} jobs, of which job {job} is paused at a rung",
-	[FACT_WAS_TO_SUCCEED] = "; job {job}, which was to succeed first, is {state}",
+	[FACT_AFTER] = "; after job {job}, which {why}",
+	[FACT_AFTER_ANY] = "; after any of {of} jobs, of which job {job} {why}",
+	[FACT_WAS_TO_SUCCEED] = "; job {job}, which was to succeed first, {why}",
 	[FACT_WAS_TO_FAIL] = "; job {job}, which was to fail first, is done",
 	[FACT_BEGINS] = "; begins at {date}",
 	[FACT_DISK_FULL] = "; no run starts while the disk is nearly full",

@@ -89,7 +89,7 @@ is 'a job after any: waits for the one that runs' queued "$(state "$both")"
 like 'status says which job a job waits for' "after job $blocks, which is running" \
 	"$(field "$both" reason)"
 like 'status shows the rule of each job that is waited for' \
-	"job $fails, which is failed; job $blocks \\(or another\\), which is running" \
+	"job $fails, which has failed; job $blocks \\(or another\\), which is running" \
 	"$(field "$both" after)"
 is 'a job after notok: of a job that is done is cancelled' cancelled "$(state "$never")"
 like 'the reason says which job was to fail first' "job $first, which was to fail first, is done" \

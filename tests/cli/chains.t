@@ -37,7 +37,7 @@ is 'a dry pass would cancel all jobs behind the first' 59 \
 "$POLLUX" schedule
 is 'one pass cancels all jobs behind the first' 60 "$(in_state cancelled)"
 is 'a cancelled job says which job was to succeed first' \
-	'job 58, which was to succeed first, is cancelled|58' "$(of 59 'reason, cancelled_for')"
+	'job 58, which was to succeed first, was cancelled|58' "$(of 59 'reason, cancelled_for')"
 is 'the first job was cancelled by a person, for no other job' 'cancelled|' \
 	"$(of 1 'reason, cancelled_for')"
 like 'the JSON of status says for which job a job was cancelled' '"cancelled_for": 58' \

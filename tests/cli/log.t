@@ -24,7 +24,7 @@ is 'log says that a queued job has no log yet' 'pollux: job 1 has no log yet: it
 status 'log fails for a held job' 66 "$POLLUX" log 2
 "$POLLUX" cancel 2
 status 'log fails for a job that was cancelled before it ran' 66 "$POLLUX" log 2
-is 'log says that a cancelled job has no log' 'pollux: job 2 has no log: it is cancelled' "$err"
+is 'log says that a cancelled job has no log' 'pollux: job 2 has no log: it was cancelled' "$err"
 status 'log --follow fails at once for a cancelled job' 66 "$POLLUX" log --follow 2
 status 'log --path succeeds before the job runs' 0 "$POLLUX" log --path 1
 is 'log --path prints the name of the file' "$POLLUX_DIR/logs/1.log" "$out"

@@ -474,7 +474,7 @@ is 'a job waits for another' "queued: after job $first, which is held" "$(reason
 "$POLLUX" cancel "$first"
 status 'a pass after the first job was cancelled succeeds' 0 "$POLLUX" schedule --slots 1
 is 'a job after a success that did not come is cancelled' \
-	"cancelled: job $first, which was to succeed first, is cancelled" \
+	"cancelled: job $first, which was to succeed first, was cancelled" \
 	"$(reason_of "$good")"
 ok 'a job after any end ends' wait_for 20 "$POLLUX" wait "$any"
 is 'a job after any end is done' 'done' "$(query "SELECT state FROM jobs WHERE id = $any")"

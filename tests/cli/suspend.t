@@ -83,10 +83,21 @@ unlike 'devices does not show the suspended job' 'job 1' "$out"
 run "$POLLUX" explain 1
 like 'explain says why the suspended job waits' 'in line' "$out"
 like 'explain says that a turn suspends the job' '^  for others +it is suspended' "$out"
+submit --after 1 --hold --checkpoint-dir other -- true >after
+run "$POLLUX" status "$(cat after)"
+like 'a job says that the one before it is suspended' '^  after +job 1, which is suspended$' "$out"
+status 'a suspended job is waited for' 75 "$POLLUX" wait --timeout 0.1 1
+is 'wait says that the job is suspended' \
+	'pollux: job 1 has not ended within 0.1 s: it is suspended' "$err"
+"$POLLUX" page -o page.html
+like 'the page shows the suspended job without a device' \
+	'#job-1">perl</a></td><td class="">suspended</td><td class=""></td>' "$(cat page.html)"
+"$POLLUX" cancel "$(cat after)"
 ok 'the suspended job comes back' wait_for 30 passes_until \
 	"suspension = 'none' AND resumed_boot_s > 0 AND job_id = 1"
 ok 'all three jobs end' wait_for 60 passes_until_ended
-is 'all three jobs are done' 'done done done' "$(store "SELECT state FROM jobs" | xargs)"
+is 'all three jobs are done' 'done done done' \
+	"$(store "SELECT state FROM jobs WHERE id < 4" | xargs)"
 is 'each job had one run' '1|1 2|1 3|1' \
 	"$(store 'SELECT job_id, count(*) FROM runs GROUP BY job_id' | xargs)"
 for name in a b c; do

@@ -293,6 +293,12 @@ is 'the row of a group has its best run' \
 	"- group:1 sh running - - - - - - 3 done, 1 running, 1 held; best val_acc 0.9 at lr=9 w=1" \
 	"$(rows | grep group:1)"
 is 'the running run has a row of its own' 1 "$(rows | grep -c '^4 sh lr=9 w=1 running')"
+given_run 4 suspension=asked
+like 'the row of a group tells the suspended run from running ones' \
+	'^- group:1 sh suspended .* 3 done, 1 suspended, 1 held; ' "$(rows | grep group:1)"
+ok 'the run is suspended, and goes on' wait_for 30 eval \
+	'given_run 4 if suspension=suspended suspension=resuming;
+	[ "$(store "SELECT resumed_boot_s > 0 FROM runs WHERE job_id = 4")" = 1 ]'
 touch end
 "$POLLUX" wait --timeout 200 4
 wait_for 20 no_supervisor

@@ -30,6 +30,8 @@ static void test_passed_over(void)
 	struct dependency after[] = {
 		{ .job_id = 1, .after_id = 7, .rule = AFTER_OK, .after_state = JOB_FAILED },
 		{ .job_id = 2, .after_id = 8, .after_state = JOB_RUNNING },
+		{ .job_id = 4, .after_id = 8, .after_state = JOB_RUNNING,
+		  .after_set_aside = true },
 	};
 	struct snapshot s = snapshot_new(&policy_fifo);
 
@@ -41,12 +43,14 @@ static void test_passed_over(void)
 	s.setbacks[2] = (struct setback){
 		.n = 1, .kind = SETBACK_FAILED, .end_boot_s = NOW_BOOT_S - 4,
 	};
-	s.dependencies.items = xcalloc(2, sizeof(*after));
-	s.dependencies.count = 2;
+	add_job(&s, 4, 0);
+	s.dependencies.items = xcalloc(3, sizeof(*after));
+	s.dependencies.count = 3;
 	memcpy(s.dependencies.items, after, sizeof(after));
-	check(&s, "job 1: cancelled: job 7, which was to succeed first, is failed\n"
+	check(&s, "job 1: cancelled: job 7, which was to succeed first, has failed\n"
 	      "[2 waits or runs: after job 8, which is running]\n"
-	      "[3 waits or runs: failed 1 time; retry 1 of 2 after a pause of 10 s]\n",
+	      "[3 waits or runs: failed 1 time; retry 1 of 2 after a pause of 10 s]\n"
+	      "[4 waits or runs: after job 8, which is suspended]\n",
 	      "a job that can never run is cancelled, and others wait");
 }
 
