@@ -95,8 +95,8 @@ struct engine {
 	 * tell. */
 	void (*describe)(const struct engine_context *at, const struct run *run,
 			 struct text *out);
-	/* (optional) What keeps the program of the run from going on, by the last line that it
-	 * printed, as a clause: a constant; NULL: nothing is known. */
+	/* (optional) What keeps the program of the run from going on, such as a stop signal, as a
+	 * clause: a constant; NULL: nothing is known. */
 	const char *(*stuck)(const struct engine_context *at, const struct run *run);
 	/* (optional) Ask for what keeps runs from starting, for 'pollux doctor'; this may take half
 	 * a minute. Adds a sentence for each trouble, and what is well. */

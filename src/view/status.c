@@ -164,6 +164,8 @@ static void find_trouble(const struct engine_context *at, struct status_job *ite
 	if (item->silent_s < SILENCE_S)
 		item->silent_s = (double)NAN;
 	item->stuck = engine && engine->stuck ? engine->stuck(at, item->run) : NULL;
+	if (item->stuck)
+		item->eta_s = item->expected_s = (double)NAN;
 	if (item->run && device_backend_of(item->run->devices[0].id) == &device_nvidia)
 		store_run_remark(at->store, item->job->id, item->run->id, &item->remark, &ignored);
 }

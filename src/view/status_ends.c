@@ -99,7 +99,7 @@ int status_tell_ends(struct session *s, struct status *status, struct err *err)
 		}
 		ends_of(&in.input, &stream, wanted, ends);
 		for (int i = 0; i < in.input.n_jobs; i++) {
-			if (!items[i])
+			if (!items[i] || items[i]->stuck)
 				continue;
 			items[i]->end_from_s = status->now_wall_s + ends[i].from_s;
 			items[i]->end_to_s = status->now_wall_s + ends[i].to_s;

@@ -278,6 +278,7 @@ const struct engine engine_local = {
 	.stop_unrecorded = stop_unrecorded,
 	.mend = mend,
 	.silent_s = silent_s,
+	.stuck = local_stuck,
 	.suspends = suspends,
 	.freezes = freezes,
 	.end = end,

@@ -41,6 +41,7 @@ bool local_owns_process(const struct run *run, int64_t pid);
 enum engine_containment local_containment(struct text *detail);
 bool local_dies_of(const struct run *run, int signal);
 int64_t local_command_pid(const struct run *run);
+const char *local_stuck(const struct engine_context *at, const struct run *run);
 
 /* containers */
 enum engine_container local_container(const struct run *run, const char *id, int64_t start_ticks);

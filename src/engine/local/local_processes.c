@@ -194,6 +194,33 @@ bool local_owns_process(const struct run *run, int64_t pid)
 	return owns;
 }
 
+const char *local_stuck(const struct engine_context *at, const struct run *run)
+{
+	struct local_handle handle;
+	struct pid_list list = { 0 };
+	char *variable;
+	bool all;
+
+	(void)at;
+	/* a suspended run is stopped by pollux */
+	if (run->state != RUN_RUNNING || run->suspension > SUSPENSION_NONE)
+		return NULL;
+	local_handle_parse(run->handle, &handle);
+	variable = xasprintf("POLLUX_REPORT_SOCKET=%s", handle.socket_path);
+	all = handle.leader_pid > 0 && proc_is_stopped((pid_t)handle.leader_pid) &&
+	      proc_start_ticks((pid_t)handle.leader_pid) == handle.leader_start_ticks;
+	if (all)
+		proc_find(&(struct proc_marks){ .ancestor = (pid_t)handle.leader_pid,
+						.session = (pid_t)handle.leader_pid,
+						.variable = variable }, &list);
+	for (int i = 0; i < list.count && all; i++)
+		all = proc_is_stopped(list.items[i]);
+	pid_list_release(&list);
+	free(variable);
+	local_handle_release(&handle);
+	return all ? "stopped: somebody has stopped all its processes" : NULL;
+}
+
 int64_t local_command_pid(const struct run *run)
 {
 	struct local_handle handle;
