@@ -106,7 +106,7 @@ static inline double case_run_slice_s(const struct sched_input *in, const struct
 {
 	bool first = job->replicas ? !job->restarts : !(job->attained_service_device_s > 0);
 
-	return fmax((first ? 0.3 : 1) * in->slice_s, 3 * job->restart_s);
+	return fmax(in->slice_s + (first ? job->restart_s : 0), 3 * job->restart_s);
 }
 
 /* How long it is protected after its first run. */
@@ -185,6 +185,8 @@ static inline void case_draw_job(struct sched_case *c, int i, int *left)
 	if (job->offers[0].goodput[0] && case_below(x, 2))
 		job->remaining_samples = 1 + samples_100_s(c->goodput[i], job->max_replicas) *
 					     pow(10, 5 * case_uniform(x) - 2);
+	job->remaining_spread = case_below(x, 2) * case_uniform(x);
+	job->workload = case_below(x, 3);
 }
 
 static inline void case_draw(struct sched_case *c)

@@ -92,8 +92,8 @@ struct sched_job {
 
 	/* The rest is for policies that model goodput. */
 	double submitted_s;
-	double waiting_since_s;		/* submitted, or end of its last run; meaningful
-					   where replicas == 0 */
+	double waiting_since_s;		/* submitted, or end of its last run; where it runs, of
+					   the run before */
 	int restarts;			/* launches after the first */
 	double restart_s;		/* from the stop signal to the first step after a relaunch;
 					   NaN: not known, taken for slice_s / 20 */
@@ -111,8 +111,14 @@ struct sched_job {
 	/* Host memory that the job has while it runs, or will have, where its offer tells no other;
 	 * NaN or 0: not known. */
 	double memory_bytes;
-	/* useful samples until its end, 0 or more; NaN: not known */
-	double remaining_samples;
+	/* The workload: jobs of the same number other than 0 are siblings, of like length. */
+	int64_t workload;
+	/* Useful samples until its end, 0 or more, as told, or as ended siblings tell (siblings.h);
+	 * NaN: not known. The deviation of the logarithm of its whole work; 0: it was told. */
+	double remaining_samples, remaining_spread;
+	/* Above 0: device-seconds until its end, by the service of ended siblings, where samples
+	 * cannot tell that. */
+	double remaining_device_s;
 	/* Above 0: seconds of running after which its time limit ends it. Where what remains is not
 	 * known, no longer than that is assumed. */
 	double time_left_s;
@@ -252,13 +258,13 @@ int guarantee_check(const struct sched_input *in, const struct sched_choice *cho
 #define POLICY_DECLARED(name, use) extern const struct policy policy_##name;
 POLICIES(POLICY_DECLARED)
 
-/* policy_goodput: the largest sum over jobs of weight * sqrt(rate) * number of jobs at least as
- * long, in time slices: short jobs first, several devices where they pay. The formulas are in
- * src/sched/worth.h and lengths.h, the rules in src/sched/claims.h.
+/* policy_goodput: the largest sum over jobs of weight * a power of the rate * number of jobs at
+ * least as long, in time slices: short jobs first, several devices where they pay. The formulas
+ * are in src/sched/worth.h and lengths.h, the rules in src/sched/claims.h.
  *
- * A job's slice is max(slice_s, 3 restart_s), in its first run max(0.3 slice_s, 3 restart_s). A
- * job whose restart takes longer than a third of slice_s would otherwise hold devices again and
- * again for little work, or none.
+ * A job's slice is max(slice_s, 3 restart_s), in its first run also at least slice_s + restart_s:
+ * what takes at most a slice ends in one run. A job whose restart takes longer than a third of
+ * slice_s would otherwise hold devices again and again for little work, or none.
  *
  * No starvation. Let W be a job that waits, A the jobs that have waited longer than W and that the
  * machine is large enough for, P the time between passes, and

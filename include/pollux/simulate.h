@@ -121,6 +121,13 @@ enum sim_knowledge {
 
 #define SIM_GPUS_OF_NODE_MAX 9	/* where a placement has one digit for each node */
 
+/* What policies are told of the work that remains. */
+enum sim_lengths {
+	SIM_LENGTHS_UNKNOWN,
+	SIM_LENGTHS_LEARNED,	/* what the jobs of the application tell that have ended */
+	SIM_LENGTHS_KNOWN,
+};
+
 /* Nodes with GPUs of one kind. */
 struct sim_kind {
 	const char *name;		/* the caller's */
@@ -142,7 +149,11 @@ struct sim_options {
 	double slice_s;		/* for policies with slices */
 	double min_efficiency;	/* under goodput, as in config.h; 0: no bound */
 	enum sim_knowledge knowledge;
-	bool lengths_known;	/* policies are told how much work remains */
+	enum sim_lengths lengths;
+	/* The length of each job is that of its application, times a lognormal factor with this
+	 * deviation of its logarithm; the factors are drawn from the seed. */
+	double length_spread;
+	uint64_t seed;
 	/* Decisions also when a job ends, comes, or was measured first, to the second. */
 	bool events;
 	/* Above 0: machines in racks, under the named policy over racks, for which policy is NULL;

@@ -47,6 +47,7 @@ void simulate_catch(void (*handler)(int signal_number), int flags);
 void simulations_add_title(const struct simulations *s, struct text *t);
 void simulations_print(const struct simulations *s, const struct output *out);
 void simulations_print_json(const struct simulations *s, FILE *out);
+extern const char *const sim_lengths_names[];	/* by enum sim_lengths; the end is NULL */
 extern const char *const sim_knowledge_names[];	/* by enum sim_knowledge; the end is NULL */
 
 /* simulate_plot.c: complete, or as before. */

@@ -162,7 +162,7 @@ static int set_racks(const char *policy, const struct simulate_options *request,
 				   "of%s", policy, RACK_POLICY_NAMES);
 	if (set_timers(request->timers, o->slice_s, t, err))
 		return -1;
-	if (o->lengths_known && !t->policy->prepare)
+	if (o->lengths != SIM_LENGTHS_UNKNOWN && !t->policy->prepare)
 		return usage_error(&cmd_simulate, err,
 				   "option '--lengths' does not go with the policy %s",
 				   t->policy->name);
@@ -215,7 +215,8 @@ static struct sim_options common_options(const struct simulate_options *o)
 		.interval_s = o->interval_s, .restart_s = o->restart_s,
 		.slice_s = o->slice_s > 0 ? o->slice_s
 			: o->racks ? RACK_LEASE_S : SIM_OPTIONS_DEFAULT.slice_s,
-		.interference = o->interference, .events = o->events,
+		.interference = o->interference, .length_spread = o->length_spread,
+		.seed = (uint64_t)o->seed, .events = o->events,
 		.kinds_blind = o->kinds_blind, .ends = o->outputs.ends_csv,
 		.racks = (int)o->racks, .plans = o->plans,
 	};
@@ -226,10 +227,15 @@ static int set_policy(const char *name, const struct simulate_options *o, struct
 		      struct err *err)
 {
 	struct sim_options *sim = &s->options;
-	bool known = o->lengths && !strcmp(o->lengths, "known");
+	enum sim_lengths lengths = SIM_LENGTHS_UNKNOWN;
 
+	while (o->lengths && strcmp(o->lengths, sim_lengths_names[lengths]) != 0)
+		lengths++;
+	if (lengths == SIM_LENGTHS_LEARNED && (o->racks || o->plans))
+		return usage_error(&cmd_simulate, err, "option '--lengths': learned does not go "
+				   "with --%s", o->racks ? "racks" : "plans");
 	if (o->racks) {
-		sim->lengths_known = known;
+		sim->lengths = lengths;
 		return set_racks(name, o, s, err);
 	}
 	sim->policy = o->plans && !strcmp(name, "rubick") ? &policy_rubick : policy_find(name);
@@ -250,7 +256,7 @@ static int set_policy(const char *name, const struct simulate_options *o, struct
 		if (!strcmp(o->knowledge, sim_knowledge_names[k]))
 			sim->knowledge = (enum sim_knowledge)k;
 	if (o->lengths)
-		sim->lengths_known = known;
+		sim->lengths = lengths;
 	return 0;
 }
 

@@ -27,7 +27,7 @@ struct simulate_options {
 	struct simulate_outputs outputs;
 	struct text_list policies, workloads_read;
 	int64_t racks, nodes, gpus_per_node, jobs, workloads, seed, devices;
-	double interval_s, interference, restart_s, slice_s, span_s;
+	double interval_s, interference, length_spread, restart_s, slice_s, span_s;
 	bool json, from_store, events, kinds_blind, plans, contention;
 };
 

@@ -159,8 +159,6 @@ int simulate_kinds(char *list, struct sim_options *o, struct err *err)
 	return 0;
 }
 
-static const char *const lengths[] = { "unknown", "known", NULL };
-
 const struct option_spec simulate_option_specs[] = {
 #define O(field) .offset = offsetof(struct simulate_options, field)
 	{ "profiles", 0, OPTION_TEXT, "DIR", O(profiles), 0, 0,
@@ -215,8 +213,12 @@ const struct option_spec simulate_option_specs[] = {
 	  "models of each job (none), its application (shared), all (full); default: full for "
 	  "optimus and srtf, else none", .choices = sim_knowledge_names },
 	{ "lengths", 'l', OPTION_CHOICE, "WHAT", O(lengths), 0, 0,
-	  "whether the policy knows what work remains: unknown or known; default: known for "
-	  "optimus and srtf, else unknown", .choices = lengths },
+	  "whether the policy knows what work remains: unknown, learned from the jobs of the "
+	  "application that ended, or known; default: known for optimus and srtf, else unknown",
+	  .choices = sim_lengths_names },
+	{ "length-spread", 0, OPTION_NUMBER, "S", O(length_spread), 0, 3,
+	  "each job's length is its application's, times a lognormal factor with this deviation "
+	  "of its logarithm; default: 0" },
 	{ "json", 'j', OPTION_FLAG, NULL, O(json), 0, 0, "print JSON" },
 	{ "jobs-csv", 0, OPTION_TEXT, "FILE", O(outputs.jobs_csv), 0, 0,
 	  "also write when each job ran" },
@@ -235,7 +237,7 @@ const struct option_spec simulate_option_specs[] = {
 	{ "span", 0, OPTION_DURATION, "TIME", O(span_s), 1, 1e9,
 	  "with --generate: that the submissions take, about; default: 8 hours" },
 	{ "seed", 0, OPTION_INT, "N", O(seed), 0, 9e15,
-	  "with --generate: of all that is drawn; default: 0" },
+	  "with --generate or --length-spread: of all that is drawn; default: 0" },
 	{ .name = NULL },
 };
 
@@ -255,23 +257,27 @@ static const char *const rack_options[] = {
 	"racks", "workload", "policy", "nodes", "gpus-per-node", "tiers", "links", "models",
 	"timers", "contention", "slice", "lengths", "json", "jobs-csv", "timeline-csv", "plot", NULL
 };
-static const char *const run_options[] = {
-	"profiles", "workload", "policy", "nodes", "gpus-per-node", "kinds", "kinds-blind",
+/* --seed only has an effect on drawn lengths. */
+static const char *const spread_options[] = {
+	"seed", "profiles", "workload", "policy", "nodes", "gpus-per-node", "kinds", "kinds-blind",
 	"restart-table", "slowdown-table", "interval", "restart-delay",
-	"events", "slice", "interference", "knowledge", "lengths", "json", "jobs-csv",
-	"timeline-csv", "ends-csv", "plot", NULL
+	"events", "slice", "interference", "knowledge", "lengths", "length-spread", "json",
+	"jobs-csv", "timeline-csv", "ends-csv", "plot", NULL
 };
+
+static const char *const *const run_options = spread_options + 1;
 
 /* Refuse options that would have no effect. */
 static int check_given(const struct simulate_options *o, int argc, char **argv, struct err *err)
 {
 	const char *const *own = o->from_store ? store_options : o->generate ? generate_options
-		: o->plans ? plan_options : o->racks ? rack_options : run_options;
+		: o->plans ? plan_options : o->racks ? rack_options
+		: o->length_spread > 0 ? spread_options : run_options;
 	const char *other = options_given_but(&cmd_simulate, argc, argv, own);
 
 	if (!other)
 		return 0;
-	if (own != run_options)
+	if (own != run_options && own != spread_options)
 		return usage_error(&cmd_simulate, err, "option '--%s' does not go with --%s", other,
 				   own[0]);
 	return usage_error(&cmd_simulate, err, "option '--%s' goes with --%s", other,

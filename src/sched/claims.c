@@ -9,10 +9,6 @@
 
 /* --- how long a job may wait before it is overdue: B of policy.h --- */
 
-/* The longest wait before a job is overdue, in rounds. In one round each job has its slice. With 16
- * rounds, mean completion times on one GPU are up to 4 % longer (desk.sh). */
-#define LIMIT_ROUNDS 24
-
 /* A submitted job, and the device-seconds of its slice and of those submitted before. */
 struct submission {
 	double at_s, round_device_s;
@@ -68,7 +64,7 @@ static void set_limits(const struct curves *curves, struct claims *claims)
 		double since_s = c->held ? curves->in->now_s : claims_waiting_since_s(curves, c);
 		double round = round_device_s(list, n, since_s) / fmax(curves->n_devices, 1);
 
-		claims->limits_s[i] = LIMIT_ROUNDS * fmax(curves->slice_s, round);
+		claims->limits_s[i] = CLAIMS_LIMIT_ROUNDS * fmax(curves->slice_s, round);
 	}
 	free(list);
 }

@@ -135,8 +135,12 @@ double curve_slice_end_s(const struct curves *curves, const struct curve *c, boo
 
 	if (!is_first)
 		return launched_s + c->slice_s;
-	return launched_s + fmax(CURVE_FIRST_SLICE * curves->slice_s,
-				 CURVE_SLICE_RESTARTS * c->restart_s);
+	return launched_s + fmax(curves->slice_s + c->restart_s, c->slice_s);
+}
+
+double curve_settle_s(const struct curves *curves, const struct curve *c)
+{
+	return fmax(CURVE_SETTLE_RESTARTS * c->relaunch_s, CURVE_SETTLE_SLICES * curves->slice_s);
 }
 
 static struct curve curve_of(const struct curves *all, size_t index)
@@ -168,13 +172,17 @@ static struct curve curve_of(const struct curves *all, size_t index)
 	c.slice_s = fmax(all->slice_s, CURVE_SLICE_RESTARTS * c.restart_s);
 	/* A launch in the future means that a clock was set back: its slice is cut short. */
 	c.in_slice = c.held && age_s >= 0 && all->in->now_s < curve_slice_end_s(all, &c, false);
-	c.settled = c.held && (!c.in_slice || age_s >= fmax(CURVE_SETTLE_RESTARTS * c.relaunch_s,
-							    CURVE_SETTLE_SLICES * all->slice_s));
+	c.settled = c.held && (!c.in_slice || age_s >= curve_settle_s(all, &c));
 	set_allowed(all, &c);
 	set_held(all, &c);
 	c.remaining_device_s = positive_or(fmax(job->remaining_samples, 1) / c.unit, (double)NAN);
 	if (isnan(job->remaining_samples))
 		c.remaining_device_s = (double)NAN;
+	c.spread = job->remaining_spread > 0 ? job->remaining_spread : 0;
+	if (isnan(c.remaining_device_s)) {
+		c.remaining_device_s = positive_or(job->remaining_device_s, (double)NAN);
+		c.spread = HUGE_VAL;
+	}
 	c.ends_in_s = c.remaining_device_s / c.now;
 	return c;
 }
@@ -187,6 +195,45 @@ static int by_id(const void *a, const void *b)
 	if (x->id != y->id)
 		return x->id < y->id ? -1 : 1;
 	return (x > y) - (x < y);
+}
+
+static double service_of(const struct curve *c)
+{
+	return fmax(c->job->attained_service_device_s, 0);
+}
+
+/* Jobs by workload, those of most service first. */
+static int by_service(const void *a, const void *b)
+{
+	const struct curve *x = *(struct curve *const *)a, *y = *(struct curve *const *)b;
+	double more = service_of(y) - service_of(x);
+
+	if (x->job->workload != y->job->workload)
+		return x->job->workload < y->job->workload ? -1 : 1;
+	if (more < 0 || more > 0)
+		return more < 0 ? -1 : 1;
+	return (x > y) - (x < y);
+}
+
+/* Of the jobs of a workload whose length is not known, that of most service is the pilot. The
+ * others count as if they had had a slice more than it. */
+static void set_pilots(struct curves *all)
+{
+	struct curve **of = xcalloc((size_t)all->in->n_jobs, sizeof(*of));
+	const struct curve *pilot = NULL;
+	int n = 0;
+
+	for (int i = 0; i < all->in->n_jobs; i++)
+		if (all->items[i].job->workload && all->items[i].least &&
+		    isnan(all->items[i].remaining_device_s))
+			of[n++] = &all->items[i];
+	qsort(of, (size_t)n, sizeof(*of), by_service);
+	for (int i = 0; i < n; i++)
+		if (!pilot || pilot->job->workload != of[i]->job->workload)
+			pilot = of[i];
+		else
+			of[i]->behind_device_s = service_of(pilot) + pilot->least * pilot->slice_s;
+	free(of);
 }
 
 struct curves curves_of(const struct sched_input *in)
@@ -210,6 +257,7 @@ struct curves curves_of(const struct sched_input *in)
 	for (size_t i = 0; i < n_jobs; i++)
 		all.items[i] = curve_of(&all, i);
 	qsort(all.items, n_jobs, sizeof(*all.items), by_id);
+	set_pilots(&all);
 	return all;
 }
 

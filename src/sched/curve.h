@@ -19,10 +19,6 @@
  * as the configured slice, a job would come and go without any work. */
 #define CURVE_SLICE_RESTARTS 3
 
-/* Length of the first slice of a job, as a part of the configured slice. It is at least
- * CURVE_SLICE_RESTARTS restarts: enough to measure the job, and to end it if it is short. */
-#define CURVE_FIRST_SLICE 0.3
-
 /* A curve has one index for the kind and the number of devices: r devices of kind k have the index
  * kinds[k].first + r, and 0 is none. With one kind the index is the number. */
 struct curve {
@@ -51,6 +47,9 @@ struct curve {
 	double slice_s;
 	double remaining_device_s;	/* of the rest of the job, at least one sample, on `least`
 					   devices; NaN: not known */
+	double spread;		/* of its length, as sched_job.remaining_spread; infinite where
+				   only its siblings' service is known, or nothing */
+	double behind_device_s;	/* the least service as which it counts, as its pilot comes first */
 	double ends_in_s;	/* at the present rate; NaN: not known, or it waits */
 	bool in_slice;		/* it runs, and was launched less than its slice ago */
 	/* True if it has run for CURVE_SETTLE_RESTARTS relaunches and CURVE_SETTLE_SLICES slices.
@@ -125,6 +124,9 @@ bool curve_placeable(const struct sched_input *in, int r);
 
 /* The end of the slice of its present run, or of a run that starts now. */
 double curve_slice_end_s(const struct curves *curves, const struct curve *c, bool starts_now);
+
+/* The time from its launch until the job has settled. */
+double curve_settle_s(const struct curves *curves, const struct curve *c);
 
 /* The index of the least number of devices on the kind where the job is fastest, among the kinds of
  * which this many devices are left; 0: the job fits into none. */

@@ -12,6 +12,7 @@
 /* A look is at one job and one device. So many looks, over all draws, take about a tenth of a
  * second. No end is told for a job that has not ended by then. */
 #define MOST_LOOKS 2e7
+#define MEASURED_SLICES 0.3	/* after so much work the length is known of what it told */
 #define END_SPREAD_S 2.0	/* a start and an end take a little more or less time */
 
 /* The error of a modelled rate: the logarithm of real rate over modelled rate. Mean and standard
@@ -64,7 +65,7 @@ static struct player player_of(struct draw *d, const struct curve *c)
 	struct player p = {
 		.curve = c, .known = known, .service = service, .least = c->least,
 		.shows_at = known ? 0 : c->job->tells_its_work
-			? CURVE_FIRST_SLICE * d->curves->slice_s * c->least : HUGE_VAL,
+			? MEASURED_SLICES * d->curves->slice_s * c->least : HUGE_VAL,
 		.bin = bin_of(d->lengths, service), .held = c->held, .end_s = (double)NAN,
 		.error = e->mean + e->spread * random_normal(&d->random),
 		.doubling_error = e->doubling_mean +

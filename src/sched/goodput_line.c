@@ -51,7 +51,7 @@ static bool starts_now(const struct line *line, int index)
 
 static double slice_end_s(const struct line *line, int index)
 {
-	return curve_slice_end_s(line->d->curves, curve_at(line, index), starts_now(line, index));
+	return claims_kept_until_s(line->d->curves, curve_at(line, index), starts_now(line, index));
 }
 
 /* The rate of a running job, in devices. */

@@ -78,8 +78,8 @@ double lengths_effective_device_s(const struct lengths *l, const struct curve *c
 {
 	/* A job whose workload another job measures counts as if it had had its slice. */
 	double counted = c->job->measured_elsewhere ? c->least * c->slice_s : 0;
-	double service = fmax(service_of(c), counted) + more_device_s, at = service;
-	double spent = 0, left = 1, best = HUGE_VAL;
+	double service = fmax(service_of(c), fmax(c->behind_device_s, counted)) + more_device_s;
+	double at = service, spent = 0, left = 1, best = HUGE_VAL;
 
 	if (!isnan(c->remaining_device_s))
 		return c->remaining_device_s;

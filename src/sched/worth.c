@@ -13,6 +13,9 @@
 #define HORIZON_SLICES 0.5
 #define HORIZON_RESTARTS 10
 #define RELAUNCH_GAIN 1.1
+/* The power of rates beyond the least devices: see worth.h. */
+#define EXPONENT_UNKNOWN 0.5
+#define EXPONENT_ELASTIC 0.3
 /* The horizon of a relaunch on the devices that the job holds, in slices. */
 #define RECONFIGURE_SLICES 1
 #define RECONFIGURE_GAIN 1.05
@@ -168,6 +171,7 @@ static void set_rank(const struct worths *w, const struct crowd *crowd, int inde
 	assert(bin);
 	power = known ? elasticity(w->curves, c, crowd->n) : 0;
 	exact = known ? n_longer(crowd->known, crowd->n_known, length) : 0;
+	w->exponent[index] = known ? 1 - EXPONENT_ELASTIC * power : EXPONENT_UNKNOWN;
 	w->first_rank[index] = 0.5 + n_longer(crowd->all, crowd->n, length);
 	w->rank[index] = 0.5 + power * exact + (1 - power) * bin->longer_known +
 			 bin->longer_unknown;
@@ -179,6 +183,7 @@ struct worths worths_of(const struct curves *curves)
 	struct worths w = {
 		.curves = curves, .rank = xcalloc(n_jobs, sizeof(*w.rank)),
 		.first_rank = xcalloc(n_jobs, sizeof(*w.first_rank)),
+		.exponent = xcalloc(n_jobs, sizeof(*w.exponent)),
 		.lengths = lengths_of(curves),
 	};
 	struct crowd crowd = crowd_of(curves, &w.lengths);
@@ -197,6 +202,7 @@ void worths_release(struct worths *w)
 {
 	free(w->rank);
 	free(w->first_rank);
+	free(w->exponent);
 	free(w->all);
 }
 
@@ -243,9 +249,11 @@ bool worth_reconfiguring(const struct curves *curves, const struct curve *c)
 static double worth_ranked(const struct worths *w, const struct curve *c, double first_rank,
 			   double rate)
 {
-	double first = sqrt(fmin(rate, c->least)), rank = w->rank[c - w->curves->items];
+	ptrdiff_t index = c - w->curves->items;
+	double exponent = w->exponent[index], first = sqrt(fmin(rate, c->least));
+	double more = rate > c->least ? pow(rate, exponent) - pow(c->least, exponent) : 0;
 
-	return c->weight * (first_rank * first + rank * (sqrt(rate) - first));
+	return c->weight * (first_rank * first + w->rank[index] * more);
 }
 
 static double worth_at(const struct worths *w, const struct curve *c, double rate)

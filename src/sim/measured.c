@@ -8,6 +8,7 @@
 #include "pollux/assign.h"
 #include "pollux/ends.h"
 #include "pollux/mem.h"
+#include "pollux/random_numbers.h"
 
 const struct sim_options SIM_OPTIONS_DEFAULT = {
 	.nodes = 16, .gpus_per_node = 4, .interval_s = 60, .restart_s = 30, .slice_s = 600,
@@ -18,7 +19,7 @@ void sim_options_set_knowledge(struct sim_options *o, const struct policy *polic
 	bool all = policy == &policy_optimus || policy == &policy_srtf;
 
 	o->knowledge = all ? SIM_KNOWLEDGE_FULL : SIM_KNOWLEDGE_NONE;
-	o->lengths_known = all;
+	o->lengths = all ? SIM_LENGTHS_KNOWN : SIM_LENGTHS_UNKNOWN;
 }
 
 static struct manner manner_of(const struct policy *policy)
@@ -244,19 +245,26 @@ static void add_agents(const struct sim *s, const struct sim_profiles *profiles)
 	}
 }
 
-/* Sets the lengths of the jobs that say how long they take. */
-static int set_lengths(struct sim *s)
+/* Sets the lengths of the jobs. Factors are drawn by a job's place in the workload and the
+ * workload's name. */
+static int set_lengths(struct sim *s, const struct sim_profiles *profiles)
 {
+	struct measured *m = s->own;
+	double spread = s->options->length_spread, owner_s;
+	uint64_t random = s->options->seed;
+
+	for (const char *c = s->workload->name; *c; c++)
+		random += (uint64_t)*c + random_bits(&random);
 	for (int i = 0; i < s->workload->n_jobs; i++) {
 		struct training *t = s->jobs[i].own;
-		double owner_s;
 
-		t->length = 1;
+		t->length = exp(spread * random_normal(&random) - spread * spread / 2);
+		t->past = &m->pasts[s->workload->jobs[i].application - profiles->items];
 		if (isnan(s->workload->jobs[i].duration_s))
 			continue;
 		if (training_at_owners_size(s, &s->jobs[i], &owner_s))
 			return -1;
-		t->length = s->workload->jobs[i].duration_s / owner_s;
+		t->length *= s->workload->jobs[i].duration_s / owner_s;
 	}
 	return 0;
 }
@@ -316,13 +324,14 @@ int simulate(const struct sim_options *o, const struct sim_profiles *profiles,
 	s.own = &m;
 	s.any_number = m.manner.owners_batch || !o->policy->models_goodput;
 	s.stops_at_events = s.decides_on_arrival = s.decides_on_end = o->events;
+	m.pasts = xcalloc((size_t)profiles->count, sizeof(*m.pasts));
 	if (!o->n_kinds)
 		add_kind(&s, NULL, o->nodes, o->gpus_per_node);
 	for (int k = 0; k < o->n_kinds; k++)
 		add_kind(&s, o->kinds[k].name, o->kinds[k].nodes, o->kinds[k].gpus_per_node);
 	add_agents(&s, profiles);
 	*result = (struct sim_result){ 0 };
-	rc = check_workload(&s) || set_lengths(&s) ? -1 : 0;
+	rc = check_workload(&s) || set_lengths(&s, profiles) ? -1 : 0;
 	if (rc == 0)
 		rc = sim_run(&s, progress, result);
 	for (int i = 0; i < m.n_agents; i++)
@@ -334,6 +343,7 @@ int simulate(const struct sim_options *o, const struct sim_profiles *profiles,
 	}
 	sim_release(&s);
 	free(m.agents);
+	free(m.pasts);
 	tdestroy(m.fits, free);
 	return rc;
 }

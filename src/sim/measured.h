@@ -7,6 +7,7 @@
 #include "pollux/fit.h"
 #include "pollux/goodput.h"
 #include "pollux/residuals.h"
+#include "pollux/siblings.h"
 #include "world.h"
 
 /* --- what is learnt of an application's speed: measured_run.c --- */
@@ -66,9 +67,16 @@ struct job_table {
 	double *goodput;	/* owned; by number of GPUs */
 };
 
+/* What the jobs of an application tell that have ended: of work as in progress, and of service. */
+struct application_past {
+	struct siblings work, service;
+	int ended;	/* the place of their typical service in sim.ended_device_s, plus 1 */
+};
+
 /* A job's training. */
 struct training {
 	double length;		/* the job's, where that of its application is 1 */
+	struct application_past *past;
 	double progress;	/* updates at the initial batch size */
 	int epoch;		/* done */
 	struct place_class place;
@@ -90,6 +98,7 @@ struct measured {
 	/* for each application, or for each job, one for each kind */
 	struct agent *agents;
 	int n_agents;
+	struct application_past *pasts;	/* by application */
 	/* of each kind: numbers of GPUs that a job may be given, packed */
 	struct throughput_place *places[SCHED_KINDS];
 	int n_places[SCHED_KINDS];

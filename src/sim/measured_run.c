@@ -271,11 +271,12 @@ int training_run(struct sim *s, struct sim_job *job, double start_s, double inte
 	return 0;
 }
 
-/* What one job has learnt is of no use after it. */
+/* Counts the job among the ended siblings; what it alone has learnt is of no use after it. */
 void training_ended(struct sim *s, struct sim_job *job)
 {
 	struct measured *m = s->own;
 	struct training *t = job->own;
+	struct application_past *past = t->past;
 
 	for (int k = 0; k < s->n_kinds; k++) {
 		free(t->tables[k].goodput);
@@ -283,6 +284,15 @@ void training_ended(struct sim *s, struct sim_job *job)
 		if (m->n_agents == s->workload->n_jobs * s->n_kinds)
 			agent_release(&m->agents[job->index * s->n_kinds + k]);
 	}
+	siblings_add(&past->work, job_end(job));
+	siblings_add(&past->service, job->service_device_s);
+	if (s->options->lengths != SIM_LENGTHS_LEARNED) {
+		s->ended_device_s[s->n_ended++] = job->service_device_s;
+		return;
+	}
+	if (!past->ended)
+		past->ended = ++s->n_ended;
+	s->ended_device_s[past->ended - 1] = exp(past->service.mean);
 }
 
 void training_launch(struct sim *s, struct sim_job *job)

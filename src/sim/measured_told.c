@@ -331,6 +331,18 @@ static int tell_at_owners_batch(struct sim *s, struct sim_job *job, struct sched
 
 /* --- all --- */
 
+/* What remains of the job by the jobs of its application that have ended. */
+static void tell_learned(const struct sim_job *job, struct sched_job *told)
+{
+	const struct training *t = job->own;
+	const struct application_past *past = t->past;
+
+	told->remaining_samples = siblings_remaining(&past->work, t->progress) *
+				  (double)job->spec->application->initial_batch_size;
+	told->remaining_spread = siblings_spread(&past->work);
+	told->remaining_device_s = siblings_remaining(&past->service, job->service_device_s);
+}
+
 int training_tell(struct sim *s, struct sim_job *job, struct sched_job *told)
 {
 	const struct training *t = job->own;
@@ -346,8 +358,11 @@ int training_tell(struct sim *s, struct sim_job *job, struct sched_job *told)
 	if (measured_of(s)->manner.owners_batch)
 		return tell_at_owners_batch(s, job, told);
 	tell_by_model(s, job, told);
+	told->workload = t->past - measured_of(s)->pasts + 1;
 	told->adapts = !a->fixed_batch_size && a->max_batch_size > a->initial_batch_size;
 	told->remaining_samples = sim_told_left(
 		s, (job_end(job) - t->progress) * (double)a->initial_batch_size);
+	if (s->options->lengths == SIM_LENGTHS_LEARNED)
+		tell_learned(job, told);
 	return 0;
 }

@@ -154,14 +154,15 @@ static void prepare_policy(struct sim *s)
 
 	state->n_leases = 0;
 	state->ended_s = s->ended_device_s;
-	state->n_ended = s->n_done;
+	state->n_ended = s->n_ended;
 	for (int i = 0; i < s->n_active; i++) {
 		struct rack_run *r = s->active[i]->own;
 
 		if (r->runs) {
 			racks->leases[state->n_leases++] = (struct rack_lease){
 				.held = r->held,
-				.ends_s = s->options->lengths_known ? r->ends_s : r->lease_end_s,
+				.ends_s = s->options->lengths == SIM_LENGTHS_KNOWN
+					? r->ends_s : r->lease_end_s,
 			};
 			continue;
 		}

@@ -127,9 +127,11 @@ static int run_jobs(struct sim *s, double start_s, double seconds)
 			s->active[left++] = job;
 			continue;
 		}
-		s->ended_device_s[s->n_done++] = job->service_device_s;
+		s->n_done++;
 		if (s->world->ended)
 			s->world->ended(s, job);
+		else
+			s->ended_device_s[s->n_ended++] = job->service_device_s;
 	}
 	s->n_active = left;
 	s->due |= left < n && s->decides_on_end;
@@ -195,7 +197,7 @@ int sim_tell(struct sim *s, struct sim_job *job, struct sched_job *told)
 
 double sim_told_left(const struct sim *s, double left)
 {
-	return s->options->lengths_known ? left : (double)NAN;
+	return s->options->lengths == SIM_LENGTHS_KNOWN ? left : (double)NAN;
 }
 
 struct sched_input sim_input(const struct sim *s, const struct sched_job *told)
@@ -203,7 +205,7 @@ struct sched_input sim_input(const struct sim *s, const struct sched_job *told)
 	struct sched_input in = {
 		.jobs = told, .n_jobs = s->n_active,
 		.now_s = s->now_s, .slice_s = s->options->slice_s,
-		.ended_device_s = s->ended_device_s, .n_ended = s->n_done,
+		.ended_device_s = s->ended_device_s, .n_ended = s->n_ended,
 	};
 
 	for (int k = 0; k < s->n_kinds; k++)
@@ -264,6 +266,8 @@ static void decide_by_policy(struct sim *s, const struct sched_job *told, struct
 
 		if (!placement_equal(&job->placement, &placements[i])) {
 			round->restarts += placements[i].n && job->restarts >= 0;
+			if (job->placement.n)
+				job->waiting_since_s = s->now_s;
 			placement_release(&job->placement);
 			job->placement = placements[i];
 			placements[i] = (struct placement){ 0 };
@@ -273,8 +277,6 @@ static void decide_by_policy(struct sim *s, const struct sched_job *told, struct
 				job->restarts++;
 				if (isnan(job->start_s))
 					job->start_s = s->now_s;
-			} else {
-				job->waiting_since_s = s->now_s;
 			}
 			s->world->launch(s, job);
 		}

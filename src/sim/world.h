@@ -63,7 +63,8 @@ struct sim {
 	struct sim_job **active;	/* owned; here and not done, in the order of the workload */
 	int n_active, n_done;
 	int first, n_submitted;		/* jobs before first are here or done */
-	double *ended_device_s;		/* owned; service_device_s of each of the n_done jobs */
+	double *ended_device_s;		/* owned; as policies are told */
+	int n_ended;
 	int64_t round;			/* the last interval that began */
 	double now_s;
 	double next_arrival_s;		/* before which no job comes */
@@ -95,7 +96,7 @@ struct world {
 		      struct placement *placements);
 	/* The job has another placement, or (n = 0) none any more. */
 	void (*launch)(struct sim *s, struct sim_job *job);
-	/* The job has ended. May be NULL. */
+	/* The job has ended: adds to ended_device_s. NULL: its service is added. */
 	void (*ended)(struct sim *s, struct sim_job *job);
 	/* Decides in another way than by a policy of policy.h; may be NULL. */
 	void (*decide)(struct sim *s, struct sim_round *round);

@@ -5,6 +5,7 @@
 #include "parts.h"
 #include "pollux/mem.h"
 
+const char *const sim_lengths_names[] = { "unknown", "learned", "known", NULL };
 const char *const sim_knowledge_names[] = { "none", "shared", "full", NULL };
 
 /* --- people --- */
@@ -65,7 +66,7 @@ void simulations_add_title(const struct simulations *s, struct text *t)
 			text_add(t, "; uplinks are shared");
 	} else if (o->policy->models_goodput)
 		text_addf(t, "; models: %s, lengths: %s", sim_knowledge_names[o->knowledge],
-			  o->lengths_known ? "known" : "unknown");
+			  sim_lengths_names[o->lengths]);
 	if (o->events)
 		text_add(t, "; decides at events");
 }
@@ -186,7 +187,7 @@ static void add_options(struct json *j, const struct sim_options *o)
 			json_string(j, "timers", o->timers);
 		json_bool(j, "contention", o->contention);
 		json_number(j, "lease_s", o->slice_s);
-		json_string(j, "lengths", o->lengths_known ? "known" : "unknown");
+		json_string(j, "lengths", sim_lengths_names[o->lengths]);
 		return;
 	}
 	json_number(j, "interval_s", o->interval_s);
@@ -194,7 +195,9 @@ static void add_options(struct json *j, const struct sim_options *o)
 	json_number(j, "slice_s", o->slice_s);
 	json_number(j, "interference", o->interference);
 	json_string(j, "knowledge", sim_knowledge_names[o->knowledge]);
-	json_string(j, "lengths", o->lengths_known ? "known" : "unknown");
+	json_string(j, "lengths", sim_lengths_names[o->lengths]);
+	json_number(j, "length_spread", o->length_spread);
+	json_integer(j, "seed", (int64_t)o->seed);
 	json_bool(j, "events", o->events);
 }
 

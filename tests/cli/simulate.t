@@ -152,6 +152,8 @@ golden() {
 	for options in fifo las srtf tiresias optimus 'srtf -l unknown' sia pollux \
 		'pollux -k shared' goodput 'goodput -l known' 'goodput -k shared -l known' \
 		'goodput -k full -l known' 'goodput --events' 'goodput --events -l known' \
+		'goodput -l learned' 'goodput -l learned --length-spread 1 --seed 7' \
+		'fifo --length-spread 1 --seed 7' \
 		'pollux --interference 0.5 -i 120 --restart-delay 1m'; do
 		# shellcheck disable=SC2086  # words
 		simulate -w "$example/workloads" -n 4 --json -p $options | json '

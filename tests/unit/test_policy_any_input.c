@@ -53,7 +53,9 @@ static void draw_job(struct any *a, int i)
 		.relaunch_s = number(a, 100),
 		.unsaved_s = number(a, 1000),
 		.goodput_now = number(a, 100),
-		.remaining_samples = number(a, 1e6),
+		.remaining_samples = number(a, 1e6), .remaining_spread = number(a, 2),
+		.remaining_device_s = number(a, 1e6),
+		.workload = case_below(x, 3),
 	};
 	job->max_replicas = job->min_replicas + case_below(x, 5);
 	a->goodput[i][0] = 0;

@@ -45,6 +45,19 @@ static bool has_settled(const struct sched_case *c, const struct sched_job *job)
 		       fmax(2 * fmax(job->relaunch_s, job->restart_s), c->in.slice_s / 10);
 }
 
+/* It keeps devices because it was launched not long ago. What remains of it is known, or its slice
+ * protects it. */
+static bool is_kept(const struct sched_case *c, const struct sched_job *job)
+{
+	bool known = job->offers[0].goodput[0] && !isnan(job->remaining_samples) &&
+		     job->remaining_spread <= 0.5;
+	bool was_overdue = job->launched_s - job->waiting_since_s >= 24 * c->in.slice_s;
+
+	bool worked = c->in.now_s - job->launched_s >= 3 * job->restart_s;
+
+	return in_slice(c, job) && (!known || was_overdue || !has_settled(c, job) || !worked);
+}
+
 /* What a restart loses: a run that gives way and comes back, and one that is relaunched. */
 enum { TURNS, RELAUNCHES };
 
@@ -175,12 +188,40 @@ static double per_end(const struct reference *ref, double service)
 	return best;
 }
 
+/* The sibling of unknown length with most service, maybe the job itself; -1: it has none. */
+static int pilot_of(const struct reference *ref, int i)
+{
+	const struct sched_job *jobs = ref->c->jobs;
+	int best = -1;
+
+	for (int k = 0; k < ref->c->in.n_jobs && jobs[i].workload; k++)
+		if (jobs[k].workload == jobs[i].workload && ref->least[k] &&
+		    !length_is_known(ref, k) &&
+		    (best < 0 || jobs[k].attained_service_device_s >
+					 jobs[best].attained_service_device_s))
+			best = k;
+	return best;
+}
+
+/* The service by which the job has its place: a slice more than the pilot that comes first. */
+static double counted_service(const struct reference *ref, int i)
+{
+	const struct sched_job *jobs = ref->c->jobs;
+	int pilot = pilot_of(ref, i);
+
+	if (pilot < 0 || pilot == i)
+		return jobs[i].attained_service_device_s;
+	return fmax(jobs[i].attained_service_device_s,
+		    jobs[pilot].attained_service_device_s +
+			    ref->least[pilot] * case_slice_s(&ref->c->in, &jobs[pilot]));
+}
+
 /* What the job is taken for beside others. */
 static double effective(const struct reference *ref, int i)
 {
 	if (length_is_known(ref, i))
 		return length(ref, i);
-	return per_end(ref, ref->c->jobs[i].attained_service_device_s);
+	return per_end(ref, counted_service(ref, i));
 }
 
 /* A square root, to 1 %. */
@@ -230,11 +271,12 @@ static double rank(const struct reference *ref, int i, bool first)
 
 static double worth(const struct reference *ref, int i, double rate)
 {
+	double power = length_is_known(ref, i) ? 1 - 0.3 * power_of_share(ref, i) : 0.5;
 	double least = ref->least[i],
 	       value = rank(ref, i, true) * sqrt(rate < least ? rate : least);
 
 	if (rate > least)
-		value += rank(ref, i, false) * (sqrt(rate) - sqrt(least));
+		value += rank(ref, i, false) * (pow(rate, power) - pow(least, power));
 	return ref->c->jobs[i].weight * value;
 }
 
@@ -307,7 +349,7 @@ static int spare(struct reference *ref, double overdue_s, int left)
 	for (int i = 0; i < c->in.n_jobs; i++) {
 		const struct sched_job *job = &c->jobs[i];
 
-		if (!is_ending(ref, i) || in_slice(c, job) || ref->spared[i] ||
+		if (!is_ending(ref, i) || is_kept(c, job) || ref->spared[i] ||
 		    job->replicas > left - held ||
 		    c->in.now_s >= fmax(overdue_s, slices_end_s(ref)) + 2 * job->restart_s)
 			continue;
@@ -389,8 +431,8 @@ static void settle(struct reference *ref)
 	for (i = 0; i < c->in.n_jobs; i++) {
 		ref->least[i] = case_least(&c->in, &c->jobs[i]);
 		fixed += c->jobs[i].preemptible ? 0 : c->jobs[i].replicas;
-		kept += !c->jobs[i].preemptible || in_slice(c, &c->jobs[i]) ? c->jobs[i].replicas
-									    : 0;
+		kept += !c->jobs[i].preemptible || is_kept(c, &c->jobs[i]) ? c->jobs[i].replicas
+									   : 0;
 	}
 	for (i = 0; i < c->in.n_jobs; i++)
 		ref->overdue[i] = !runs(&c->jobs[i]) && ref->least[i] &&
@@ -430,7 +472,7 @@ static bool may_have(const struct reference *ref, int i, int r)
 		return false;
 	if (runs(job) && !job->preemptible)
 		return r == job->replicas;
-	if (in_slice(ref->c, job))
+	if (is_kept(ref->c, job))
 		return ref->gathering || !has_settled(ref->c, job) ? r == job->replicas : r > 0;
 	if (ref->spared[i])
 		return r == job->replicas;
@@ -567,9 +609,11 @@ static struct sched_job had(struct sched_job job, double service)
 	return job;
 }
 
+/* By siblings whose lengths differ too much for it to give way within its slice. */
 static struct sched_job lacks(struct sched_job job, double samples)
 {
 	job.remaining_samples = samples;
+	job.remaining_spread = 1;
 	return job;
 }
 
@@ -754,23 +798,80 @@ static void test_slices(void)
 	CHECK("a job that is measured in another one waits", 2, unknown, elsewhere);
 }
 
-/* In its first run a job keeps its device for 0.3 slices, or for three restarts. */
+/* In its first run a job keeps its device for a slice and a restart, or for three restarts. */
 static void test_first_slice(void)
 {
-	struct sched_job jobs[] = { lacks(holds(job(1, linear, 1, 1), 1, 179), 1e6),
+	struct sched_job jobs[] = { lacks(holds(job(1, linear, 1, 1), 1, 629), 1e6),
 				    lacks(job(2, linear, 1, 1), 1e4) };
 	const struct wanted kept[] = { { 1, -1, NULL }, { 0, 1, NULL } };
 	const struct wanted swapped[] = { { 0, 1040, NULL }, { 1, -1, NULL } };
 
 	jobs[0].restarts = 0;
 	CHECK("a job keeps its device within its first slice", 1, jobs, kept);
-	jobs[0].launched_s = NOW_S - 180;
+	jobs[0].launched_s = NOW_S - 630;
 	CHECK("a longer job gives way after its first slice", 1, jobs, swapped);
-	jobs[0].restart_s = 90;
-	jobs[0].launched_s = NOW_S - 269;
+	jobs[0].restart_s = 400;
+	jobs[0].launched_s = NOW_S - 1199;
 	CHECK("a job that is slow to start has a longer first slice", 1, jobs, kept);
-	jobs[0].launched_s = NOW_S - 270;
+	jobs[0].launched_s = NOW_S - 1200;
 	CHECK("a job that is slow to start gives way after its first slice", 1, jobs, swapped);
+}
+
+/* A job of which it is known how much remains gives way to a shorter one as soon as it has settled
+ * and worked for two restarts, not to one as long; after a long wait it has its whole slice. */
+static void test_known_lengths(void)
+{
+	struct sched_job jobs[] = { lacks(holds(job(1, linear, 1, 1), 1, 89), 1e6),
+				    lacks(job(2, linear, 1, 1), 1e4) };
+	struct sched_job alike[16];
+	const struct wanted settles[] = {
+		{ 1, -1, "1 device" },
+		{ 0, 1,
+		  "1st in line; needs 1 device for 16m40s; waits for job 1 to end its slice" },
+	};
+	const struct wanted kept[] = { { 1, -1, NULL }, { 0, -2, NULL } };
+	const struct wanted swapped[] = { { 0, 1040, NULL }, { 1, -1, NULL } };
+	struct wanted first[16] = { { 1, -1, NULL } };
+
+	jobs[0].remaining_spread = jobs[1].remaining_spread = 0;
+	CHECK("a job that was just launched is left to settle", 1, jobs, settles);
+	jobs[0].launched_s = NOW_S - 90;
+	CHECK("a longer job gives way before its slice is over", 1, jobs, swapped);
+	jobs[0].remaining_spread = 0.5;
+	CHECK("a job with siblings much alike gives way", 1, jobs, swapped);
+	jobs[0].remaining_spread = 0.51;
+	CHECK("a job whose siblings differ keeps its slice", 1, jobs, kept);
+	jobs[0].remaining_spread = 0;
+	jobs[0].waiting_since_s = jobs[0].launched_s - 24 * SLICE_S;
+	CHECK("a job that had waited too long has its slice", 1, jobs, kept);
+	for (int i = 0; i < 16; i++) {
+		alike[i] = lacks(job(i + 1, linear, 1, 1), 1e4);
+		alike[i].remaining_spread = 0;
+		first[i].next_start_s = i ? -2 : -1;
+	}
+	alike[0] = holds(alike[0], 1, 1e4);
+	CHECK("jobs of equal length do not take a device from each other", 1, alike, first);
+}
+
+/* Two jobs of a workload that was never seen to end: the one of more service goes first, and
+ * the other counts as if it had had a slice more. */
+static void test_pilots(void)
+{
+	struct sched_job jobs[] = { had(holds(job(1, linear, 1, 1), 1, 1e4), 1e4),
+				    job(2, linear, 1, 1), had(job(3, linear, 1, 1), 9e3) };
+	const struct wanted newer[] = { { 0, -2, NULL }, { 1, -1, NULL }, { 0, -2, NULL } };
+	const struct wanted pilot[] = { { 1, -1, NULL }, { 0, -2, NULL }, { 0, -2, NULL } };
+	const struct wanted other[] = { { 0, -2, NULL }, { 0, -2, NULL }, { 1, -1, NULL } };
+
+	CHECK("among jobs of different workloads a newcomer comes first", 1, jobs, newer);
+	jobs[0].workload = jobs[1].workload = 7;
+	jobs[2].workload = 8;
+	CHECK("its sibling waits behind the pilot, not a job of another workload", 1, jobs, other);
+	jobs[2].workload = 7;
+	CHECK("the pilot of a workload is run on", 1, jobs, pilot);
+	jobs[2] = lacks(jobs[2], 1000);
+	jobs[2].workload = 8;
+	CHECK("a pilot does not hold up a job that is known to be shorter", 1, jobs, other);
 }
 
 /* Job 1 has had 2000 s, job 2 nothing. Where nothing is known of lengths, a job ends with the
@@ -1195,6 +1296,8 @@ int main(void)
 	test_order();
 	test_slices();
 	test_first_slice();
+	test_known_lengths();
+	test_pilots();
 	test_ended();
 	test_slice_ends();
 	test_age();

@@ -406,7 +406,7 @@ static void examples(void)
 		o.nodes = 4;
 		conservation(policies[i]->name, &o, &p, &w);
 		o.knowledge = SIM_KNOWLEDGE_SHARED;
-		o.lengths_known = !o.lengths_known;
+		o.lengths = SIM_LENGTHS_KNOWN - o.lengths;
 		o.interference = 0.3;
 		conservation(policies[i]->name, &o, &p, &w);
 	}
