@@ -130,9 +130,16 @@ int store_jobs_list(struct store *s, enum job_filter filter, double since_wall_s
 int store_jobs_get(struct store *s, const int64_t *ids, int n, struct job_list *list,
 		   struct err *err);
 void job_list_release(struct job_list *list);
-/* The device-seconds of service that the newest jobs which are done had, profiles not counted: at
- * most `most` of them. Returns their number, or -1. */
-int store_ended_services(struct store *s, double *device_s, int most, struct err *err);
+
+/* A job that is done. */
+struct ended_job {
+	int64_t workload;	/* text_number() of its name */
+	double device_s;	/* service */
+	double samples;		/* that it trained on; NaN: not known */
+};
+/* The newest jobs that are done, profiles not counted: at most `most` of them. Returns their
+ * number, or -1. */
+int store_ended_jobs(struct store *s, struct ended_job *list, int most, struct err *err);
 /* The time, on the boot clock, at which the queue has had the devices for as long as the last
  * interactive runs had them; -HUGE_VAL: there were no such runs in this boot. */
 int store_interactive_rest(struct store *s, double *boot_s, struct err *err);

@@ -70,6 +70,9 @@ bool text_is_among(const char *s, const char *const *list);	/* the list ends wit
 /* "" for 1, else "s": "%lld job%s". */
 const char *plural(long long n);
 
+/* A number above 0 for a text. Different texts have the same one with a chance of 1 in 2^62. */
+int64_t text_number(const char *s);
+
 /* --- UTF-8 --- */
 
 /* The number of bytes, 1 to 4, of the character that s begins with. 0 if s begins with no valid

@@ -192,8 +192,8 @@ static int read_jobs(const struct engine_context *at, struct snapshot *s, struct
 		return -1;
 	if (s->jobs.count == 0)
 		return 0;
-	s->n_ended = store_ended_services(store, s->ended_device_s, SNAPSHOT_ENDED, err);
-	if (s->n_ended < 0 || read_share(store, s, err) || read_device_needs(store, s, err) ||
+	if (read_past_lengths(store, s, err) || read_share(store, s, err) ||
+	    read_device_needs(store, s, err) ||
 	    read_host_needs(store, s, err))
 		return -1;
 	return pass_judge_devices(at, s, err);
@@ -286,8 +286,8 @@ int pass_read_jobs(const struct engine_context *at, const struct config *config,
 	s->runs = *jobs->runs;
 	s->now_boot_s = jobs->now_boot_s;
 	s->now_wall_s = jobs->now_wall_s;
-	s->n_ended = store_ended_services(at->store, s->ended_device_s, SNAPSHOT_ENDED, err);
-	return s->n_ended < 0 || store_ran_out_list(at->store, &s->ran_out, err) ||
+	return read_past_lengths(at->store, s, err) ||
+	       store_ran_out_list(at->store, &s->ran_out, err) ||
 	       read_speeds(at->store, s, err) ||
 	       read_workloads(at->store, s, NULL, workloads_refresh, err) ? -1 : 0;
 }

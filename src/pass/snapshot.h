@@ -13,6 +13,7 @@
 #include "pollux/people.h"
 #include "pollux/policy.h"
 #include "pollux/share_pair.h"
+#include "pollux/siblings.h"
 #include "pollux/store_measurements.h"
 #include "pollux/store_groups.h"
 #include "pollux/store_machine.h"
@@ -33,7 +34,13 @@ struct snapshot_memory {
 	int64_t largest_waiting_bytes;	/* the most that a run of a waiting job had; 0: none ran */
 };
 
+/* The newest jobs that are done, from which lengths are learnt. */
 #define SNAPSHOT_ENDED 1000
+
+struct workload_past {
+	int64_t workload;		/* text_number() of its name */
+	struct siblings samples, service;	/* of its jobs that are done */
+};
 
 /* What is known of jobs that may share a device; nothing is read where no job may. */
 struct share_facts {
@@ -88,8 +95,10 @@ struct snapshot {
 	int n_job_disks;
 	struct job_list jobs;		/* queued and running */
 	struct setback *setbacks;	/* by job */
-	double ended_device_s[SNAPSHOT_ENDED];	/* service of the newest jobs that are done */
-	int n_ended;
+	/* Of jobs that are done, by workload: what they tell, and their typical service. */
+	struct workload_past pasts[SNAPSHOT_ENDED];
+	double ended_device_s[SNAPSHOT_ENDED];
+	int n_pasts;
 	struct run_list runs;		/* not ended */
 	enum engine_answer *answers;	/* by run: whether it is known, gone, or unknown */
 	/* By job: the memory that its workload took on a device; NULL: devices have none. */
@@ -119,6 +128,11 @@ struct snapshot {
 	} *speeds;
 	int n_speeds;
 };
+
+/* Reads what jobs that are done tell of lengths; what is known of a workload, by text_number() of
+ * its name: siblings without any job where none is done. past_lengths.c */
+int read_past_lengths(struct store *store, struct snapshot *s, struct err *err);
+const struct workload_past *past_of_workload(const struct snapshot *s, int64_t workload);
 
 /* Looks at the machine, reads the store in one read transaction, and fits the models of
  * workloads with new observations. */

@@ -260,7 +260,8 @@ static double boot_time(const struct snapshot *s, double wall_s)
 	return s->now_boot_s - fmax(s->now_wall_s - wall_s, 0);
 }
 
-/* The time on the boot clock since which the job could have had devices and had none. */
+/* The time on the boot clock since which the job could have had devices and had none; where it has
+ * some, before its run. */
 static double waiting_since(const struct snapshot *s, const struct decision *d,
 			    const struct candidate *c)
 {
@@ -269,7 +270,7 @@ static double waiting_since(const struct snapshot *s, const struct decision *d,
 
 	if (c->suspended)
 		return c->suspended->suspended_boot_s;
-	for (int i = 0; i < s->runs.count; i++)
+	for (int i = 0; i < s->runs.count && !c->run; i++)
 		if (s->runs.items[i].job_id == job->id)
 			return s->now_boot_s;
 	since = fmax(since, dependencies_end(d, job->id));
@@ -312,8 +313,23 @@ static void offer_tables(const struct decision *d, const struct candidate *c, st
 		job->kind = c->home;
 }
 
+/* What remains of a job that has told no length, by the jobs of its workload that are done. */
+static void expect_length(const struct snapshot *s, struct candidate *c, struct sched_job *out)
+{
+	const struct job *job = c->job;
+	const struct workload_past *past = past_of_workload(s, out->workload);
+
+	if (job_total_samples(job) > 0 || job_total_steps(job) > 0)
+		return;
+	c->model.remaining_samples = siblings_remaining(&past->samples,
+							fmax(job->progress.samples, 0));
+	out->remaining_spread = siblings_spread(&past->samples);
+	out->remaining_device_s = siblings_remaining(&past->service,
+						     out->attained_service_device_s);
+}
+
 static void describe_candidate(const struct snapshot *s, const struct decision *d,
-			       const struct candidate *c, struct sched_job *out)
+			       struct candidate *c, struct sched_job *out)
 {
 	const struct job *job = c->job;
 	bool changes = c->run && takes_configurations(s, c->run);
@@ -333,6 +349,8 @@ static void describe_candidate(const struct snapshot *s, const struct decision *
 	if (s->host_needs)
 		out->memory_bytes = (double)s->host_needs[job - s->jobs.items];
 	out->remaining_samples = (double)NAN;
+	out->workload = text_number(job->declared.workload);
+	expect_length(s, c, out);
 	if (!own_table(c))
 		return;
 	if (out->max_replicas > most_devices(d))

@@ -272,18 +272,24 @@ int store_interactive_rest(struct store *s, double *boot_s, struct err *err)
 	return rc;
 }
 
-int store_ended_services(struct store *s, double *device_s, int most, struct err *err)
+int store_ended_jobs(struct store *s, struct ended_job *list, int most, struct err *err)
 {
 	sqlite3_stmt *q;
 	int n = 0, rc = 0;
 
-	if (sql_query(s, &q, err, "SELECT attained_service_device_s FROM jobs"
+	if (sql_query(s, &q, err, "SELECT workload, attained_service_device_s, samples FROM jobs"
 		      " WHERE state = 'done' AND profile = 0 AND interactive = 0"
 		      " AND attained_service_device_s > 0"
 		      " ORDER BY id DESC LIMIT ?", "i", (int64_t)most))
 		return -1;
-	while (n < most && (rc = sql_row(s, q, err)) == 1)
-		device_s[n++] = sql_double(q, 0);
+	while (n < most && (rc = sql_row(s, q, err)) == 1) {
+		char *workload = sql_text(q, 0);
+
+		list[n++] = (struct ended_job){
+			text_number(workload), sql_double(q, 1), sql_double(q, 2),
+		};
+		free(workload);
+	}
 	sql_done(q);
 	return rc < 0 ? -1 : n;
 }

@@ -25,6 +25,16 @@ static const struct form {
 	{ 0xf4, 0xf4, 0x80, 0x8f, 4 },
 };
 
+/* FNV-1a (G. Fowler, L. C. Noll, K.-P. Vo). */
+int64_t text_number(const char *s)
+{
+	uint64_t hash = 0xcbf29ce484222325;
+
+	for (; *s; s++)
+		hash = (hash ^ (unsigned char)*s) * 0x100000001b3;
+	return (int64_t)(hash >> 1) | 1;
+}
+
 size_t utf8_length(const char *s)
 {
 	const unsigned char *u = (const unsigned char *)s;
