@@ -187,6 +187,7 @@ static inline void case_draw_job(struct sched_case *c, int i, int *left)
 					     pow(10, 5 * case_uniform(x) - 2);
 	job->remaining_spread = case_below(x, 2) * case_uniform(x);
 	job->workload = case_below(x, 3);
+	job->time_left_s = case_below(x, 3) ? 0 : 800 * case_uniform(x);
 }
 
 static inline void case_draw(struct sched_case *c)
@@ -207,6 +208,7 @@ static inline void case_draw(struct sched_case *c)
 	for (int i = 0; i < c->in.n_ended; i++)
 		c->ended_device_s[i] = pow(10, 6 * case_uniform(&c->random));
 	left = c->in.kinds[0].n_devices;
+	c->in.brief_device_s = case_below(&c->random, 2) * 3600 * left * case_uniform(&c->random);
 	for (int i = 0; i < c->in.n_jobs; i++)
 		case_draw_job(c, i, &left);
 }

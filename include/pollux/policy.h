@@ -120,7 +120,7 @@ struct sched_job {
 	 * cannot tell that. */
 	double remaining_device_s;
 	/* Above 0: seconds of running after which its time limit ends it. Where what remains is not
-	 * known, no longer than that is assumed. */
+	 * known, no longer than that is assumed. policy_goodput has brief jobs soon through. */
 	double time_left_s;
 	/* For ends.h; no policy looks at these. The batch size may grow as the noise scale does.
 	 * The whole work has been told: the length is known once the job has been measured. */
@@ -161,6 +161,7 @@ static inline struct offer offers_at(const struct sched_job *job, int kind, int 
 #define SCHED_OVERTIME 0.05
 double sched_remaining(double total, double done);
 
+#define SCHED_BRIEF_SLICES 60
 struct sched_input {
 	const struct sched_job *jobs;
 	int n_jobs;
@@ -170,6 +171,9 @@ struct sched_input {
 	/* The service that jobs had which have ended, in any order: how long jobs are here. */
 	const double *ended_device_s;
 	int n_ended;
+	/* The device-seconds of those jobs that had at most a slice, or a time limit of at most
+	 * that, and ended less than SCHED_BRIEF_SLICES slices ago. */
+	double brief_device_s;
 	int n_kinds;			/* at least 1: devices that are all alike are of one kind */
 	struct sched_kind {
 		int n_devices;		/* all that may be used, held or free */
@@ -288,7 +292,17 @@ POLICIES(POLICY_DECLARED)
  *
  * Where jobs that are not preemptible leave W too few devices, W waits for those of them that ran
  * when W had waited for B, for those submitted before W began to wait, and for those of unknown
- * length that were started before the former had left enough: src/sched/claims.h. */
+ * length that were started before the former had left enough: src/sched/claims.h.
+ *
+ * Short jobs are soon through. A job that takes at most slice_s in all, by its time limit, as told,
+ * or as its siblings took, starts at the first pass at which the slice of a running job that has
+ * devices enough for it is over (about to end: two restarts later), and does not wait for its turn
+ * by worth. It starts at once where a settled job can be suspended, which costs that job less than
+ * a fiftieth of a slice; a job that was overdue when it started has its whole slice. Such starts
+ * are given as long as the device-seconds of all jobs of at most slice_s that ended in the last
+ * SCHED_BRIEF_SLICES slices, and the most that such jobs which run or start may have, are no more
+ * than a tenth of what the devices have in that time; after that, such jobs wait like all others.
+ * They come behind overdue jobs, so the bound on waiting is as above. */
 
 /* policy_pollux: the published fitness, to compare with. Without slices, jobs do not take turns,
  * and a job may wait for ever. The formulas are in src/sched/policy_pollux.c. */

@@ -78,6 +78,8 @@ struct sim_workload_job {
 	int replicas;
 	int64_t batch_size;
 	double duration_s;		/* NaN: by the application */
+	/* NaN, or its owner says that it runs for so long at most; policies are told so. */
+	double time_limit_s;
 };
 
 struct sim_workload {

@@ -140,6 +140,11 @@ struct ended_job {
 /* The newest jobs that are done, profiles not counted: at most `most` of them. Returns their
  * number, or -1. */
 int store_ended_jobs(struct store *s, struct ended_job *list, int most, struct err *err);
+/* The device-seconds of the jobs that ended after a time and had at most slice_s of service on the
+ * devices that they asked for, or a time limit of at most that; among the `most` newest that have
+ * ended. */
+int store_brief_service(struct store *s, double since_wall_s, double slice_s, int most,
+			double *device_s, struct err *err);
 /* The time, on the boot clock, at which the queue has had the devices for as long as the last
  * interactive runs had them; -HUGE_VAL: there were no such runs in this boot. */
 int store_interactive_rest(struct store *s, double *boot_s, struct err *err);

@@ -77,6 +77,7 @@ enum fact_kind {
 	FACT_WAITS_FOR_FIXED,		/* jobs that are not preemptible */
 	FACT_MORE_WEIGHT_FIRST,
 	FACT_SHORTER_FIRST,
+	FACT_BRIEF,			/* it takes at most seconds: next where a slice ends */
 	FACT_IN_SLICE,			/* the job */
 	FACT_OTHERS_FIRST,
 	FACT_ADDS_TO_SPEEDUP,		/* elsewhere */

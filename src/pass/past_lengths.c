@@ -36,7 +36,10 @@ int read_past_lengths(struct store *store, struct snapshot *s, struct err *err)
 	for (int i = 0; i < s->n_pasts; i++)
 		s->ended_device_s[i] = exp(s->pasts[i].service.mean);
 	free(jobs);
-	return n < 0 ? -1 : 0;
+	if (n < 0)
+		return -1;
+	return store_brief_service(store, s->now_wall_s - SCHED_BRIEF_SLICES * s->config->slice_s,
+				   s->config->slice_s, SNAPSHOT_ENDED, &s->brief_device_s, err);
 }
 
 static int past_order(const void *key, const void *item)

@@ -99,6 +99,7 @@ struct snapshot {
 	struct workload_past pasts[SNAPSHOT_ENDED];
 	double ended_device_s[SNAPSHOT_ENDED];
 	int n_pasts;
+	double brief_device_s;		/* as in struct sched_input */
 	struct run_list runs;		/* not ended */
 	enum engine_answer *answers;	/* by run: whether it is known, gone, or unknown */
 	/* By job: the memory that its workload took on a device; NULL: devices have none. */
@@ -129,7 +130,7 @@ struct snapshot {
 	int n_speeds;
 };
 
-/* Reads what jobs that are done tell of lengths; what is known of a workload, by text_number() of
+/* Reads what jobs that have ended tell of lengths; what is known of a workload, by text_number() of
  * its name: siblings without any job where none is done. past_lengths.c */
 int read_past_lengths(struct store *store, struct snapshot *s, struct err *err);
 const struct workload_past *past_of_workload(const struct snapshot *s, int64_t workload);

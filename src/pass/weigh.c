@@ -323,7 +323,7 @@ static void expect_length(const struct snapshot *s, struct candidate *c, struct 
 		return;
 	c->model.remaining_samples = siblings_remaining(&past->samples,
 							fmax(job->progress.samples, 0));
-	out->remaining_spread = siblings_spread(&past->samples);
+	out->remaining_spread = siblings_spread(past->samples.n ? &past->samples : &past->service);
 	out->remaining_device_s = siblings_remaining(&past->service,
 						     out->attained_service_device_s);
 }

@@ -37,8 +37,16 @@ static double round_device_s(const struct submission *list, int n, double since_
 	return low ? list[low - 1].round_device_s : 0;
 }
 
-/* Sets the limit of each job, and turn_s. For a running job it is the limit on a wait that begins
- * now. */
+/* The limit on a wait that began at a time. */
+static double limit_s(const struct curves *curves, const struct submission *list, double since_s)
+{
+	double round = round_device_s(list, curves->in->n_jobs, since_s) /
+		       fmax(curves->n_devices, 1);
+
+	return CLAIMS_LIMIT_ROUNDS * fmax(curves->slice_s, round);
+}
+
+/* Sets the limits of each job, and turn_s. */
 static void set_limits(const struct curves *curves, struct claims *claims)
 {
 	int n = curves->in->n_jobs;
@@ -59,12 +67,13 @@ static void set_limits(const struct curves *curves, struct claims *claims)
 	for (int i = 1; i < n; i++)
 		list[i].round_device_s += list[i - 1].round_device_s;
 	claims->limits_s = xcalloc((size_t)n, sizeof(*claims->limits_s));
+	claims->waits_s = xcalloc((size_t)n, sizeof(*claims->waits_s));
 	for (int i = 0; i < n; i++) {
 		const struct curve *c = &curves->items[i];
-		double since_s = c->held ? curves->in->now_s : claims_waiting_since_s(curves, c);
-		double round = round_device_s(list, n, since_s) / fmax(curves->n_devices, 1);
+		double since_s = claims_waiting_since_s(curves, c);
 
-		claims->limits_s[i] = CLAIMS_LIMIT_ROUNDS * fmax(curves->slice_s, round);
+		claims->waits_s[i] = limit_s(curves, list, since_s);
+		claims->limits_s[i] = limit_s(curves, list, c->held ? curves->in->now_s : since_s);
 	}
 	free(list);
 }
@@ -374,6 +383,7 @@ struct claims claims_of(const struct curves *curves)
 		claims_gather(&rest);
 	} else {
 		claims_protect_ending(&rest, HUGE_VAL);
+		claims_start_brief(&rest);
 		if (claims.stuck >= 0)
 			restrict_to_stuck(&rest);
 	}
@@ -385,4 +395,5 @@ void claims_release(struct claims *claims)
 {
 	free(claims->items);
 	free(claims->limits_s);
+	free(claims->waits_s);
 }

@@ -6,8 +6,8 @@
  * a slice is for is to learn of a job, and to divide the devices among jobs of which nothing is
  * known. So a settled job of which it is known how much remains, or that has siblings much alike,
  * keeps no devices because of its slice: a shorter job takes them at once. Its worth has 10 % of
- * inertia (worth.h), so jobs of equal length do not take them from each other. Only a job that had
- * waited for 24 slices or longer when it started has the whole slice.
+ * inertia (worth.h), so jobs of equal length do not take them from each other. Only a job that was
+ * overdue (below) when it started has the whole slice.
  * Where devices went away, not all of these may fit. Then they keep their devices in this order,
  * and then by id; a job for which too few are left gets the most that is left, or none.
  *
@@ -29,6 +29,12 @@
  * A job that is stuck, to which jobs that are not preemptible leave too few devices, is an
  * exception: it cannot start while these run, whatever the others do. The stuck job is
  * passed over.
+ *
+ * A job is brief if it takes at most a slice in all: by its time limit, as it told, or as its
+ * siblings took. Before its first run it starts as soon as the slices of others leave its least number of devices, the
+ * shortest first, behind the overdue jobs; if none do, a settled job that is within its slice is
+ * suspended for it. No devices are gathered for it. The device-seconds that brief jobs had of late,
+ * may still have, and are to have by this rule are at most a tenth of all.
  *
  * If no other job that is not preemptible were started meanwhile, devices would idle for as long
  * as the longest of those that run. If all were, the stuck job might never start. So, as in EASY
@@ -58,6 +64,8 @@
 /* The longest wait before a job is overdue, in rounds. In one round each job has its slice. With 16
  * rounds, mean completion times on one GPU are up to 4 % longer (desk.sh). */
 #define CLAIMS_LIMIT_ROUNDS 24
+/* The part of the device time of SCHED_BRIEF_SLICES slices that brief jobs may have by their rule. */
+#define CLAIMS_BRIEF_PART 0.1
 /* The largest deviation of the logarithm of a job's length at which the length counts as known. */
 #define CLAIMS_TRUSTED_SPREAD 0.5
 
@@ -73,6 +81,7 @@ struct claim {
 	enum claim_kind kind;
 	int at;			/* as in curve.h */
 	bool overdue;
+	bool brief;		/* it waits, and starts as soon as slices leave it devices */
 	/* For a running job with a guarantee: the index that it holds. The index is in `held` if it
 	 * keeps the guarantee, otherwise in `below`; the other one is 0. */
 	int held, below;
@@ -91,7 +100,9 @@ struct claims {
 	/* devices of each kind that jobs which are not preemptible, or have a guarantee, keep or
 	 * must get */
 	int fixed[SCHED_KINDS];
-	double *limits_s;	/* how long each job may wait before it is overdue: B of policy.h */
+	/* How long each job may wait before it is overdue: B of policy.h. For a running job, in a
+	 * wait that begins now, and in the one before its run. */
+	double *limits_s, *waits_s;
 	int gathering;		/* index of the job that gathers; -1: none */
 	int gathered_kind;	/* of which it gathers devices */
 	double gathered_s;	/* when that job has enough */
@@ -128,9 +139,13 @@ int claims_first_rank(const struct curve *c);
 /* The time at which the job becomes overdue if it goes on waiting. */
 double claims_overdue_s(const struct curves *curves, const struct claims *claims,
 			const struct curve *c);
+/* True if the job was overdue when its run began, or one that starts now does. */
+bool claims_was_overdue(const struct curves *curves, const struct claims *claims,
+			const struct curve *c, bool starts_now);
 /* Until when a job keeps devices because of its run, or of one that starts now: until it has
  * settled, or until the end of its slice. */
-double claims_kept_until_s(const struct curves *curves, const struct curve *c, bool starts_now);
+double claims_kept_until_s(const struct curves *curves, const struct claims *claims,
+			   const struct curve *c, bool starts_now);
 /* The beginning of the job's wait. -INFINITY comes before all others. */
 double claims_waiting_since_s(const struct curves *curves, const struct curve *c);
 
@@ -149,6 +164,8 @@ void claims_take(struct claims_rest *rest, int at);
 void claims_protect_running(struct claims_rest *rest);
 /* Makes the claims of jobs that are about to end, for as long as an overdue job lets them run. */
 void claims_protect_ending(struct claims_rest *rest, double overdue_s);
+/* Makes the claims of brief jobs; claims_brief.c. */
+void claims_start_brief(struct claims_rest *rest);
 /* Restricts the other jobs' claims to what the gathering job leaves them, and sets gathered_s and
  * awaited. */
 void claims_gather(struct claims_rest *rest);

@@ -65,30 +65,33 @@ static void protect_guaranteed(struct claims_rest *rest, int index)
 		curve_guaranteed_devices(curves, c, claim->at);
 }
 
-/* True if the job gives way before its slice is over. */
-static bool gives_way(const struct curves *curves, const struct curve *c, bool starts_now)
+bool claims_was_overdue(const struct curves *curves, const struct claims *claims,
+			const struct curve *c, bool starts_now)
 {
 	double waited_s = (starts_now ? curves->in->now_s : c->job->launched_s) -
 			  claims_waiting_since_s(curves, c);
-	bool overdue = waited_s >= CLAIMS_LIMIT_ROUNDS * curves->slice_s;
 
-	return c->spread <= CLAIMS_TRUSTED_SPREAD && (!overdue || (starts_now && c->held));
+	return waited_s >= claims->waits_s[c - curves->items] && !(starts_now && c->held);
 }
 
-double claims_kept_until_s(const struct curves *curves, const struct curve *c, bool starts_now)
+double claims_kept_until_s(const struct curves *curves, const struct claims *claims,
+			   const struct curve *c, bool starts_now)
 {
 	double launched_s = starts_now ? curves->in->now_s : c->job->launched_s;
 	double slice_end_s = curve_slice_end_s(curves, c, starts_now);
 
-	if (!gives_way(curves, c, starts_now))
+	if (c->spread > CLAIMS_TRUSTED_SPREAD || claims_was_overdue(curves, claims, c, starts_now))
 		return slice_end_s;
 	return fmin(slice_end_s, launched_s + fmax(curve_settle_s(curves, c),
 						   CURVE_SLICE_RESTARTS * c->restart_s));
 }
 
-static bool is_kept(const struct curves *curves, const struct curve *c)
+static bool is_kept(const struct claims_rest *rest, const struct curve *c)
 {
-	return c->in_slice && curves->in->now_s < claims_kept_until_s(curves, c, false);
+	const struct curves *curves = rest->curves;
+
+	return c->in_slice &&
+	       curves->in->now_s < claims_kept_until_s(curves, rest->claims, c, false);
 }
 
 void claims_protect_running(struct claims_rest *rest)
@@ -102,7 +105,7 @@ void claims_protect_running(struct claims_rest *rest)
 	for (int i = 0; i < rest->curves->in->n_jobs; i++) {
 		const struct curve *c = &rest->curves->items[i];
 
-		if (is_kept(rest->curves, c) && !curve_stays(c))
+		if (is_kept(rest, c) && !curve_stays(c))
 			protect(rest, i, c->settled ? CLAIM_SOME : CLAIM_EXACT);
 	}
 }
@@ -140,7 +143,7 @@ static double protected_s(const struct claims_rest *rest, const struct curve *c,
 {
 	const struct curve *gathering = &rest->curves->items[rest->claims->gathering];
 	double overdue_s = claims_overdue_s(rest->curves, rest->claims, gathering);
-	double kept_s = claims_kept_until_s(rest->curves, c, starts_now);
+	double kept_s = claims_kept_until_s(rest->curves, rest->claims, c, starts_now);
 
 	if (!c->job->preemptible)
 		return HUGE_VAL;
@@ -199,7 +202,7 @@ void claims_gather(struct claims_rest *rest)
 	for (int i = curves->in->n_jobs - 1; i >= 0; i--) {
 		const struct curve *c = &curves->items[i];
 
-		if (is_kept(curves, c) || !is_ending(c) || claims->items[i].kind != CLAIM_EXACT ||
+		if (is_kept(rest, c) || !is_ending(c) || claims->items[i].kind != CLAIM_EXACT ||
 		    c->held_kind != kind)
 			continue;
 		missing -= c->held_devices;

@@ -9,7 +9,7 @@
 /* A waiting job in line. */
 struct waiting {
 	int index;		/* of the curve */
-	bool overdue;
+	bool overdue, brief;
 	int first;		/* put first: claims_first_rank */
 	double since_s;
 	int before;		/* jobs that have waited longer, or as long and come first */
@@ -51,7 +51,8 @@ static bool starts_now(const struct line *line, int index)
 
 static double slice_end_s(const struct line *line, int index)
 {
-	return claims_kept_until_s(line->d->curves, curve_at(line, index), starts_now(line, index));
+	return claims_kept_until_s(line->d->curves, line->d->claims, curve_at(line, index),
+				   starts_now(line, index));
 }
 
 /* The rate of a running job, in devices. */
@@ -93,6 +94,8 @@ static int line_order(const void *a, const void *b)
 		return x->overdue ? -1 : 1;
 	if (x->first != y->first)
 		return x->first > y->first ? -1 : 1;
+	if (x->brief != y->brief)
+		return x->brief ? -1 : 1;
 	if (x->overdue && (x->since_s < y->since_s || x->since_s > y->since_s))
 		return x->since_s < y->since_s ? -1 : 1;
 	if (!x->overdue && (x->density < y->density || x->density > y->density))
@@ -320,6 +323,29 @@ static bool slices_do(const struct line *line, const struct waiting *item, doubl
 	return enough;
 }
 
+/* When the first slice is over that leaves a brief job enough devices, where that is before
+ * *start_s and no other job is overdue until then. */
+static void slice_ends_for_brief(const struct line *line, const struct waiting *item,
+				 double *start_s)
+{
+	const struct curves *curves = line->d->curves;
+
+	for (int i = 0; i < curves->in->n_jobs; i++) {
+		const struct curve *c = curve_at(line, i);
+		int at = line->d->at[i], kind = curve_kind_at(curves, at);
+		int least = curve_at(line, item->index)->least_on[kind];
+		double at_s;
+
+		if (!at || curve_stays(c) || !least || curve_devices_at(curves, at) < least)
+			continue;
+		at_s = slice_end_s(line, i);
+		if (!isnan(c->remaining_device_s))	/* about to end */
+			at_s += CLAIMS_END_RESTARTS * c->restart_s;
+		if (at_s < line->overdue_s && !(at_s >= *start_s))
+			*start_s = at_s;
+	}
+}
+
 /* --- who comes before --- */
 
 /* The index of the running job that loses least per device by leaving its devices; -1: none. */
@@ -371,10 +397,14 @@ static double tell_turn(const struct line *line, const struct waiting *item, boo
 	verdict_add(v, fact_needs_for(c, worth_length_device_s(line->d->curves, c)));
 	if (is_first)
 		ends = ends_first(line, item, &start_s);
+	if (is_first && item->brief)
+		slice_ends_for_brief(line, item, &start_s);
 	if (is_first && slices_do(line, item, &start_s, &jobs))
 		verdict_add(v, (struct fact){ FACT_WAITS_FOR_SLICES, .jobs = jobs });
 	else if (ends)
 		verdict_add(v, (struct fact){ FACT_STARTS_AFTER, .job = ends->id });
+	else if (item->brief)
+		verdict_add(v, (struct fact){ FACT_BRIEF, .seconds = line->d->curves->slice_s });
 	else
 		tell_before(line, item, previous < 0 ? next_to_yield(line) : previous, v);
 	return start_s;
@@ -423,6 +453,7 @@ void goodput_waits(const struct goodput_decision *d)
 			continue;
 		line.items[line.n++] = (struct waiting){
 			.index = i, .overdue = d->claims->items[i].overdue,
+			.brief = d->claims->items[i].brief,
 			.first = claims_first_rank(c),
 			/* The wait of a job that is stopped now begins now. */
 			.since_s = c->held ? curves->in->now_s : claims_waiting_since_s(curves, c),

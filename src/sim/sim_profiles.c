@@ -234,7 +234,7 @@ void sim_profiles_release(struct sim_profiles *p)
 #define REPLICAS_MAX 1000000
 
 /* The columns of a workload, after name and time. */
-enum { APPLICATION = 2, REPLICAS, BATCH_SIZE, DURATION, N_COLUMNS };
+enum { APPLICATION = 2, REPLICAS, BATCH_SIZE, DURATION, TIME_LIMIT, N_COLUMNS };
 
 /* The error for an application without profiles; it tells if a directory of that name exists. */
 static int no_profiles(const struct csv *c, int row, const struct sim_profiles *profiles,
@@ -266,6 +266,7 @@ static int take_job(const struct csv *c, int row, struct sim_workload *w, const 
 	job->replicas = (int)csv_value(c, row, REPLICAS);
 	job->batch_size = (int64_t)csv_value(c, row, BATCH_SIZE);
 	job->duration_s = csv_value(c, row, DURATION);
+	job->time_limit_s = csv_value(c, row, TIME_LIMIT);
 	if (job->batch_size < a->initial_batch_size || job->batch_size > a->max_batch_size)
 		return csv_complain(c, row, err,
 				    "batch_size %lld of '%s', which was validated from %lld "
@@ -356,6 +357,7 @@ int sim_workload_read(struct sim_workload *w, const char *path, const struct sim
 		{ "num_replicas", CSV_WHOLE, 1, REPLICAS_MAX },
 		{ "batch_size", CSV_WHOLE, 1, 1e15 },
 		{ "duration_s", CSV_OPTIONAL, 1, WORKLOAD_TIME_MAX },
+		{ "time_limit_s", CSV_OPTIONAL, 1, 1e12 },
 	};
 	static const struct workload_form form = { columns, N_COLUMNS, take_job, 0 };
 

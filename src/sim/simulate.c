@@ -191,6 +191,8 @@ int sim_tell(struct sim *s, struct sim_job *job, struct sched_job *told)
 		.restarts = job->restarts > 0 ? job->restarts : 0,
 		.restart_s = s->options->restart_s,
 		.goodput_now = (double)NAN, .remaining_samples = (double)NAN,
+		.time_left_s = job->spec->time_limit_s -
+			       job->service_device_s / job->spec->replicas,
 	};
 	return s->world->tell(s, job, told);
 }
@@ -200,12 +202,29 @@ double sim_told_left(const struct sim *s, double left)
 	return s->options->lengths == SIM_LENGTHS_KNOWN ? left : (double)NAN;
 }
 
+/* The service of jobs that took at most a slice, as policies are told. */
+static double brief_device_s(const struct sim *s)
+{
+	double since_s = s->now_s - SCHED_BRIEF_SLICES * s->options->slice_s, sum_device_s = 0;
+
+	for (int i = 0; i < s->n_submitted; i++) {
+		const struct sim_job *job = &s->jobs[i];
+		double slice_device_s = job->spec->replicas * s->options->slice_s;
+
+		if (job->finish_s > since_s && (job->spec->time_limit_s <= s->options->slice_s ||
+						job->service_device_s <= slice_device_s))
+			sum_device_s += job->service_device_s;
+	}
+	return sum_device_s;
+}
+
 struct sched_input sim_input(const struct sim *s, const struct sched_job *told)
 {
 	struct sched_input in = {
 		.jobs = told, .n_jobs = s->n_active,
 		.now_s = s->now_s, .slice_s = s->options->slice_s,
 		.ended_device_s = s->ended_device_s, .n_ended = s->n_ended,
+		.brief_device_s = brief_device_s(s),
 	};
 
 	for (int k = 0; k < s->n_kinds; k++)

@@ -46,6 +46,7 @@ static const char *const sentences[FACT_KINDS] = {
 	[FACT_WAITS_FOR_FIXED] = "; waits for jobs that are not preemptible",
 	[FACT_MORE_WEIGHT_FIRST] = "; jobs of more weight first",
 	[FACT_SHORTER_FIRST] = "; shorter jobs first",
+	[FACT_BRIEF] = "; takes at most {duration}: starts as soon as a slice ends",
 	[FACT_IN_SLICE] = "; job {job} has its slice",
 	[FACT_OTHERS_FIRST] = "; others come first",
 	[FACT_ADDS_TO_SPEEDUP] = "; adds more to the mean speedup elsewhere",

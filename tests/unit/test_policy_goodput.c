@@ -25,6 +25,7 @@ struct reference {
 	int stuck;			/* -1: none */
 	double stuck_start_s;		/* expected */
 	int spare;
+	bool brief[CASE_JOBS], suspended[CASE_JOBS];
 	bool before[CASE_JOBS], beside[CASE_JOBS];	/* may start behind the stuck one */
 };
 
@@ -45,17 +46,20 @@ static bool has_settled(const struct sched_case *c, const struct sched_job *job)
 		       fmax(2 * fmax(job->relaunch_s, job->restart_s), c->in.slice_s / 10);
 }
 
+static bool was_overdue(const struct sched_case *c, const struct sched_job *job)
+{
+	return job->launched_s - job->waiting_since_s >= case_limit_s(&c->in, job);
+}
+
 /* It keeps devices because it was launched not long ago. What remains of it is known, or its slice
  * protects it. */
 static bool is_kept(const struct sched_case *c, const struct sched_job *job)
 {
 	bool known = job->offers[0].goodput[0] && !isnan(job->remaining_samples) &&
 		     job->remaining_spread <= 0.5;
-	bool was_overdue = job->launched_s - job->waiting_since_s >= 24 * c->in.slice_s;
-
 	bool worked = c->in.now_s - job->launched_s >= 3 * job->restart_s;
 
-	return in_slice(c, job) && (!known || was_overdue || !has_settled(c, job) || !worked);
+	return in_slice(c, job) && (!known || was_overdue(c, job) || !has_settled(c, job) || !worked);
 }
 
 /* What a restart loses: a run that gives way and comes back, and one that is relaunched. */
@@ -146,8 +150,11 @@ static double length(const struct reference *ref, int i)
 
 	if (length_is_known(ref, i))
 		return in_units(ref, i, job->remaining_samples);
-	return job->attained_service_device_s +
-	       (job->offers[0].goodput[0] ? 12 : 1) * ref->c->in.slice_s;
+	return fmin(job->attained_service_device_s +
+			    (job->offers[0].goodput[0] ? 12 : 1) * ref->c->in.slice_s,
+		    job->time_left_s > 0 ? job->time_left_s *
+						   (runs(job) ? job->replicas : ref->least[i])
+					 : HUGE_VAL);
 }
 
 /* The chance that a job whose service passes from a to b device-seconds, in one bin, ends there: by
@@ -422,6 +429,83 @@ static bool may_start_behind(struct reference *ref, int i)
 	return ref->before[i] || ref->beside[i];
 }
 
+/* --- brief jobs --- */
+
+/* Device-seconds on its least devices from its start to its end, at most; INFINITY: not known. */
+static double most_device_s(const struct reference *ref, int i)
+{
+	const struct sched_job *job = &ref->c->jobs[i];
+	double left = HUGE_VAL;
+
+	if (job->time_left_s > 0)
+		left = ref->least[i] * job->time_left_s;
+	if (length_is_known(ref, i) && job->remaining_spread <= 0.5)
+		left = fmin(left, length(ref, i));
+	return job->attained_service_device_s + left;
+}
+
+static bool is_brief(const struct reference *ref, int i)
+{
+	return ref->least[i] &&
+	       most_device_s(ref, i) <= ref->least[i] * ref->c->in.slice_s * (1 + 1e-9);
+}
+
+/* The job in its slice that is to make room for a brief one; -1: none. */
+static int to_suspend(const struct reference *ref, int brief, int left)
+{
+	const struct sched_case *c = ref->c;
+	double end_s = HUGE_VAL;
+	int best = -1;
+
+	for (int i = 0; i < c->in.n_jobs; i++) {
+		const struct sched_job *job = &c->jobs[i];
+
+		if (!is_kept(c, job) || !has_settled(c, job) || !job->preemptible ||
+		    ref->suspended[i] || cost(job, TURNS) >= 0.02 * c->in.slice_s ||
+		    job->replicas + left < ref->least[brief] || was_overdue(c, job) ||
+		    is_brief(ref, i) ||
+		    job->launched_s + case_run_slice_s(&c->in, job) >= end_s)
+			continue;
+		end_s = job->launched_s + case_run_slice_s(&c->in, job);
+		best = i;
+	}
+	return best;
+}
+
+/* Brief jobs that never ran, the shortest first, get what protected jobs leave, while a tenth of 60
+ * slices suffices. */
+static void start_brief(struct reference *ref, int left)
+{
+	const struct sched_case *c = ref->c;
+	double budget = 6 * c->in.slice_s * c->in.kinds[0].n_devices - c->in.brief_device_s;
+	bool seen[CASE_JOBS] = { false };
+
+	for (int i = 0; i < c->in.n_jobs; i++)
+		if (runs(&c->jobs[i]) && is_brief(ref, i))
+			budget -= most_device_s(ref, i);
+	for (;;) {
+		int next = -1, victim = -1;
+
+		for (int i = 0; i < c->in.n_jobs; i++)
+			if (!seen[i] && !runs(&c->jobs[i]) && is_brief(ref, i) && !ref->forced[i] &&
+			    !(c->jobs[i].attained_service_device_s > 0) &&
+			    (c->jobs[i].preemptible || ref->stuck < 0) &&
+			    (next < 0 || most_device_s(ref, i) < most_device_s(ref, next)))
+				next = i;
+		if (next < 0 || (budget -= most_device_s(ref, next)) < 0)
+			return;
+		seen[next] = true;
+		if (ref->least[next] > left)
+			victim = to_suspend(ref, next, left);
+		if (victim >= 0) {
+			ref->suspended[victim] = true;
+			left += c->jobs[victim].replicas;
+		}
+		ref->brief[next] = ref->least[next] <= left;
+		left -= ref->brief[next] ? ref->least[next] : 0;
+	}
+}
+
 static void settle(struct reference *ref)
 {
 	const struct sched_case *c = ref->c;
@@ -456,7 +540,8 @@ static void settle(struct reference *ref)
 		kept += ref->least[i];
 		fixed += c->jobs[i].preemptible ? 0 : ref->least[i];
 	}
-	spare(ref, HUGE_VAL, c->in.kinds[0].n_devices - kept);
+	kept += spare(ref, HUGE_VAL, c->in.kinds[0].n_devices - kept);
+	start_brief(ref, c->in.kinds[0].n_devices - kept);
 	for (i = 0; i < c->in.n_jobs && ref->stuck >= 0; i++)
 		if (!runs(&c->jobs[i]) && !c->jobs[i].preemptible && ref->least[i] &&
 		    !ref->forced[i] && !ref->before[i] &&
@@ -472,6 +557,10 @@ static bool may_have(const struct reference *ref, int i, int r)
 		return false;
 	if (runs(job) && !job->preemptible)
 		return r == job->replicas;
+	if (ref->suspended[i])
+		return !r;
+	if (ref->brief[i])
+		return r == ref->least[i];
 	if (is_kept(ref->c, job))
 		return ref->gathering || !has_settled(ref->c, job) ? r == job->replicas : r > 0;
 	if (ref->spared[i])
@@ -520,7 +609,7 @@ static void test_exact(void)
 	struct sched_case c = { .random = 11 };
 	int wrong = 0, changed = 0, forced = 0, gathering = 0, stuck = 0, spared = 0,
 	    relaunched = 0;
-	int behind = 0, beside = 0;
+	int behind = 0, beside = 0, brief = 0, suspended = 0;
 
 	for (int n = 0; n < 2 * CASES; n++) {
 		struct reference ref = { .c = &c, .stuck = -1 };
@@ -540,6 +629,8 @@ static void test_exact(void)
 				v.of[i][r] = may_have(&ref, i, r) ? value(&ref, i, r) : (double)NAN;
 			forced += ref.forced[i];
 			spared += ref.spared[i];
+			brief += ref.brief[i];
+			suspended += ref.suspended[i];
 			behind += (ref.before[i] || ref.beside[i]) && c.choices[i].replicas;
 			beside += ref.beside[i] && c.choices[i].replicas;
 			changed += c.choices[i].replicas != c.jobs[i].replicas;
@@ -553,10 +644,11 @@ static void test_exact(void)
 	is_int(wrong, 0, "20,000 problems get the maximum of worth under the claims");
 	printf("# %d changed, %d forced, %d gathering, %d stuck, %d spared, %d relaunched, %d "
 	       "behind the "
-	       "stuck, %d beside\n",
-	       changed, forced, gathering, stuck, spared, relaunched, behind, beside);
+	       "stuck, %d beside, %d brief, %d suspended\n",
+	       changed, forced, gathering, stuck, spared, relaunched, behind, beside, brief,
+	       suspended);
 	ok(changed > 5000 && forced > 500 && gathering > 100 && stuck > 100 && spared > 100 &&
-		   relaunched > 100 && behind > 50 && beside > 10,
+		   relaunched > 100 && behind > 50 && beside > 10 && brief > 500 && suspended > 4,
 	   "every rule had its cases among the problems");
 }
 
@@ -630,12 +722,13 @@ struct wanted {
 };
 
 static void check(const char *name, int n_devices, const struct sched_job *jobs, int n_jobs,
-		  const struct wanted *wanted)
+		  const struct wanted *wanted, double brief_device_s)
 {
 	struct sched_choice choices[16];
 	struct sched_input in = { jobs, n_jobs, NOW_S, SLICE_S, SCHED_ONE_KIND(n_devices, 0) };
 	char what[256];
 
+	in.brief_device_s = brief_device_s;
 	policy_goodput.decide(&in, choices);
 	for (int i = 0; i < n_jobs; i++) {
 		double want_s = wanted[i].next_start_s;
@@ -655,7 +748,10 @@ static void check(const char *name, int n_devices, const struct sched_job *jobs,
 }
 
 #define CHECK(name, n_devices, jobs, wanted) \
-	check(name, n_devices, jobs, sizeof(jobs) / sizeof((jobs)[0]), wanted)
+	check(name, n_devices, jobs, sizeof(jobs) / sizeof((jobs)[0]), wanted, 0)
+/* On one device; so many device-seconds went to brief jobs of late. */
+#define CHECK_BRIEF(name, gone_device_s, jobs, wanted) \
+	check(name, 1, jobs, sizeof(jobs) / sizeof((jobs)[0]), wanted, gone_device_s)
 
 static void test_shares(void)
 {
@@ -851,6 +947,64 @@ static void test_known_lengths(void)
 	}
 	alike[0] = holds(alike[0], 1, 1e4);
 	CHECK("jobs of equal length do not take a device from each other", 1, alike, first);
+}
+
+/* Job 1 holds the only device, for a slice of 600 s. Job 2 ranks behind it by its weight, and takes
+ * at most a slice in all: it starts when that slice is over. A tenth of 60 slices of one device are
+ * 3600 s: with 3000 s gone a job of 600 s may still start so, with 3001 s not. */
+static void test_brief(void)
+{
+	struct sched_job jobs[] = { lacks(holds(heavier(job(1, linear, 1, 1), 50), 1, 599), 1e6),
+				    job(2, none, 1, 1), job(3, none, 1, 1) };
+	const struct wanted kept[] = {
+		{ 1, -1, NULL },
+		{ 0, 61,
+		  "1st in line; needs 1 device for an assumed 10m00s; takes at most 10m00s: "
+		  "starts as soon as a slice ends" },
+		{ 0, -2, NULL },
+	};
+	const struct wanted starts[] = { { 0, -2, NULL }, { 1, -1, "1 device" }, { 0, -2, NULL } };
+	const struct wanted waits[] = { { 1, -1, NULL }, { 0, -2, NULL }, { 0, -2, NULL } };
+	const struct wanted shorter[] = {
+		{ 0, -2, NULL }, { 0, -2, NULL }, { 1, -1, NULL },
+	};
+
+	jobs[1] = lacks(job(2, linear, 1, 1), (double)NAN);
+	jobs[2] = lacks(job(3, linear, 1, 1), (double)NAN);
+	jobs[1].time_left_s = 600;
+	CHECK("a brief job waits for the slice of the job that runs", 1, jobs, kept);
+	jobs[0].launched_s = NOW_S - 600;
+	CHECK("then it starts, whatever the others are worth", 1, jobs, starts);
+	jobs[1].time_left_s = 601;
+	CHECK("a time limit of more than a slice is no reason", 1, jobs, waits);
+	jobs[1].time_left_s = 600;
+	jobs[1].attained_service_device_s = 1;
+	CHECK("what has run already is no newcomer", 1, jobs, waits);
+	jobs[1].attained_service_device_s = 0;
+	jobs[2].time_left_s = 599;
+	CHECK("of two brief jobs the shorter one starts", 1, jobs, shorter);
+	jobs[1] = lacks(job(2, linear, 1, 1), 6000);
+	jobs[2].time_left_s = 0;
+	CHECK("siblings whose lengths differ do not make a job brief", 1, jobs, waits);
+	jobs[1].remaining_spread = 0.5;
+	CHECK("siblings much alike do", 1, jobs, starts);
+
+	jobs[1] = lacks(job(2, linear, 1, 1), (double)NAN);
+	jobs[1].time_left_s = 600;
+	jobs[0].launched_s = NOW_S - 60;
+	CHECK("within the slice of a job that cannot be suspended it waits", 1, jobs, waits);
+	jobs[0].relaunch_s = jobs[0].restart_s;
+	jobs[0].restart_s = 0.1;
+	CHECK("a job that can be suspended makes room at once", 1, jobs, starts);
+	jobs[0].launched_s = NOW_S - 59;
+	CHECK("but not before it has settled", 1, jobs, waits);
+	jobs[0].launched_s = NOW_S - 600;
+	CHECK_BRIEF("a tenth of the device time is for brief jobs", 3000, jobs, starts);
+	CHECK_BRIEF("and no more", 3001, jobs, waits);
+	jobs[0] = holds(lacks(heavier(job(1, linear, 1, 1), 50), (double)NAN), 1, 600);
+	jobs[0].time_left_s = jobs[0].attained_service_device_s = 300;
+	CHECK_BRIEF("what a brief job that runs may still have counts, too", 2401, jobs, waits);
+	CHECK_BRIEF("a tenth is for it and the one that starts", 2400, jobs, starts);
 }
 
 /* Two jobs of a workload that was never seen to end: the one of more service goes first, and
@@ -1271,7 +1425,7 @@ static void test_odd(void)
 	CHECK("five of six devices are left", 5, lost, of_5);
 	CHECK("three of six devices are left", 3, lost, of_3);
 	CHECK("one of six devices is left", 1, lost, of_1);
-	check("no jobs are accepted", 4, NULL, 0, NULL);
+	check("no jobs are accepted", 4, NULL, 0, NULL, 0);
 	in.slice_s = (double)NAN;
 	policy_goodput.decide(&in, choices);
 	ok(choices[0].replicas == 4, "a slice that is NaN stops no job that keeps its devices");
@@ -1297,6 +1451,7 @@ int main(void)
 	test_slices();
 	test_first_slice();
 	test_known_lengths();
+	test_brief();
 	test_pilots();
 	test_ended();
 	test_slice_ends();

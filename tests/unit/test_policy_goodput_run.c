@@ -167,14 +167,15 @@ static void check_choice(struct run *s, const struct sched_input *in, int i,
 	double ran_s = s->now_s - job->launched_s;
 	double settles_s = fmax(3 * job->restart_s, SLICE_S / 10);
 	bool slice = job->replicas && ran_s < case_run_slice_s(in, job);
-	bool overdue = job->launched_s - job->waiting_since_s >= 24 * SLICE_S;
+	bool overdue = job->launched_s - job->waiting_since_s >= case_limit_s(in, job);
 	bool known = !isnan(job->remaining_samples) && !(job->remaining_spread > 0) &&
 		     !overdue && ran_s >= settles_s;
 
 	require(s, job->preemptible || !job->replicas || c->replicas == job->replicas,
 		"what is not preemptible is not touched");
-	require(s, !slice || known || c->replicas, "nobody of unknown length is stopped within its "
-		"slice");
+	require(s, !slice || known || c->replicas || job->restart_s < SLICE_S / 50,
+		"nobody of unknown length is stopped within its slice, if that costs more than a "
+		"suspension");
 	require(s,
 		!c->replicas || c->replicas == job->replicas ||
 			case_startable(in, job, c->replicas),

@@ -1,0 +1,140 @@
+/* claims_brief.c - waiting jobs that take at most a slice in all, see claims.h. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "claims.h"
+#include "pollux/mem.h"
+
+/* A turn that costs less, in slices, is a suspension, or as good. */
+#define SUSPENSION_SLICES 0.02
+/* The rounding of a time limit that is as long as a slice. */
+#define ROUNDING 1e-9
+
+static double service_of(const struct curve *c)
+{
+	return fmax(c->job->attained_service_device_s, 0);
+}
+
+/* The longest time that the job still runs on its least devices; INFINITY: not known. */
+static double most_left_s(const struct curve *c)
+{
+	double left_s = c->job->time_left_s > 0 ? c->job->time_left_s : HUGE_VAL;
+
+	if (c->job->remaining_spread <= CLAIMS_TRUSTED_SPREAD && c->remaining_device_s > 0)
+		left_s = fmin(left_s, c->remaining_device_s / c->least);
+	return left_s;
+}
+
+/* True if the job takes at most a slice in all. */
+static bool is_brief(const struct curves *curves, const struct curve *c)
+{
+	return c->least && service_of(c) / c->least + most_left_s(c) <=
+				   curves->slice_s * (1 + ROUNDING);
+}
+
+/* The device-seconds that a brief job has had, and the most that it may still have on its least
+ * devices. */
+static double most_device_s(const struct curve *c)
+{
+	return service_of(c) + c->least * most_left_s(c);
+}
+
+/* --- the order --- */
+
+struct brief {
+	int index;		/* of the curve */
+	double device_s;
+};
+
+static int shorter(const void *a, const void *b)
+{
+	const struct brief *x = a, *y = b;
+
+	if (x->device_s < y->device_s || x->device_s > y->device_s)
+		return x->device_s < y->device_s ? -1 : 1;
+	return (x->index > y->index) - (x->index < y->index);
+}
+
+/* --- what makes room --- */
+
+static bool may_be_suspended(const struct claims_rest *rest, int index, const struct curve *brief)
+{
+	const struct curves *curves = rest->curves;
+	const struct curve *c = &curves->items[index];
+	int least = brief->least_on[c->held_kind];
+
+	return rest->claims->items[index].kind == CLAIM_SOME && c->held && c->settled &&
+	       !curve_stays(c) && c->turn_cost_s < SUSPENSION_SLICES * curves->slice_s &&
+	       least && least <= c->held_devices + rest->left[c->held_kind] &&
+	       !claims_was_overdue(curves, rest->claims, c, false) && !is_brief(curves, c);
+}
+
+/* Takes its devices from the job whose slice ends first among those that can be suspended. False:
+ * there is none. */
+static bool suspend_for(struct claims_rest *rest, const struct curve *brief)
+{
+	const struct curve *first = NULL;
+
+	for (int i = 0; i < rest->curves->in->n_jobs; i++) {
+		const struct curve *c = &rest->curves->items[i];
+
+		if (may_be_suspended(rest, i, brief) &&
+		    (!first || curve_slice_end_s(rest->curves, c, false) <
+				       curve_slice_end_s(rest->curves, first, false)))
+			first = c;
+	}
+	if (!first)
+		return false;
+	rest->claims->items[first - rest->curves->items] = (struct claim){ .kind = CLAIM_EXACT };
+	rest->left[first->held_kind] += first->held_devices;
+	return true;
+}
+
+/* --- all --- */
+
+static void start(struct claims_rest *rest, int index)
+{
+	const struct curves *curves = rest->curves;
+	const struct curve *c = &curves->items[index];
+	struct claim *claim = &rest->claims->items[index];
+	int at = curve_least_within(curves, c, rest->left);
+
+	claim->brief = true;
+	if (!at && suspend_for(rest, c))
+		at = curve_least_within(curves, c, rest->left);
+	if (!at)
+		return;
+	*claim = (struct claim){ .kind = CLAIM_EXACT, .at = at, .brief = true };
+	claims_take(rest, at);
+	if (curve_stays(c))
+		rest->claims->fixed[curve_kind_at(curves, at)] += curve_devices_at(curves, at);
+}
+
+void claims_start_brief(struct claims_rest *rest)
+{
+	const struct curves *curves = rest->curves;
+	struct brief *list = xcalloc((size_t)curves->in->n_jobs, sizeof(*list));
+	double left_device_s = CLAIMS_BRIEF_PART * SCHED_BRIEF_SLICES * curves->slice_s *
+			       curves->n_devices - fmax(curves->in->brief_device_s, 0);
+	int n = 0;
+
+	for (int i = 0; i < curves->in->n_jobs; i++) {
+		const struct curve *c = &curves->items[i];
+
+		if (!is_brief(curves, c))
+			continue;
+		if (c->held)
+			left_device_s -= most_device_s(c);
+		else if (rest->claims->items[i].kind == CLAIM_FREE && !(service_of(c) > 0) &&
+			 (c->job->preemptible || rest->claims->stuck < 0))
+			list[n++] = (struct brief){ i, most_device_s(c) };
+	}
+	qsort(list, (size_t)n, sizeof(*list), shorter);
+	for (int k = 0; k < n; k++) {
+		left_device_s -= list[k].device_s;
+		if (left_device_s < 0)
+			break;
+		start(rest, list[k].index);
+	}
+	free(list);
+}
