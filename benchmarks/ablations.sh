@@ -146,15 +146,20 @@ rule blend-is-exact src/sched/worth.c \
 	's/power = known ? \(elasticity(.*)\) : 0;/power = known \&\& \1 >= 0;/'
 rule blend-is-chance src/sched/worth.c 's/power = known ? \(elasticity(.*)\) : 0;/power = \1 < 0;/'
 rule square-root src/sched/worth.c \
-	's/sqrt(fmin(rate, c->least))/fmin(rate, c->least)/; s/sqrt(rate) - first/rate - first/'
+	's/sqrt(fmin(rate, c->least))/fmin(rate, c->least)/; s/pow(rate, exponent) - pow(c->least, exponent)/rate - c->least/'
 rule inertia src/sched/worth.c 's/\(define RELAUNCH_GAIN\).*/\1 1.0/'
 rule waits-for-free src/sched/worth.c \
-	's/worth_launched(w, c, r) : 0;/worth_at(w, c, restarted_rate(w->curves, c, r)) : 0;/'
+	's/worth_launched(w, c, r) : 0;/worth_at(w, c, launched_rate(curves, c, r, HORIZON_SLICES,\n\t\t\tc->restart_s, c->restart_s)) : 0;/'
 rule reconfigures src/sched/worth.c 's/return c->held && c->held <= .*/return horizon < 0 \&\&/'
 rule short-horizon src/sched/worth.c 's/\(define HORIZON_SLICES\).*/\1 1.0/'
-rule short-first-slice src/sched/curve.h 's/\(define CURVE_FIRST_SLICE\).*/\1 1.0/'
-rule settles src/sched/curve.c 's/fmax(CURVE_SETTLE_RESTARTS.*/fmin(0,/'
+rule long-first-slice src/sched/curve.c 's/fmax(curves->slice_s + c->restart_s, c->slice_s)/c->slice_s/'
+rule exponent src/sched/worth.c 's/1 - EXPONENT_ELASTIC \* power : EXPONENT_UNKNOWN/0.5 : 0.5/'
+rule pilots src/sched/curve.c 's/^\tset_pilots(&all);//; s/^static void set_pilots/static inline void set_pilots/'
+rule known-give-way src/sched/claims.h 's/\(define CLAIMS_TRUSTED_SPREAD\).*/\1 -1.0/'
+rule brief-jobs src/sched/claims.h 's/\(define CLAIMS_BRIEF_PART\).*/\1 0.0/'
+rule settles src/sched/curve.c \
+	's/return fmax(CURVE_SETTLE_RESTARTS.*/return 0 * (c->relaunch_s + curves->slice_s);/'
 rule slices src/sched/curve.c 's/c\.in_slice = c\.held.*/c.in_slice = false;/'
-rule bound-on-waiting src/sched/claims.c 's/\(define LIMIT_ROUNDS\).*/\1 1e9/'
+rule bound-on-waiting src/sched/claims.h 's/\(define CLAIMS_LIMIT_ROUNDS\).*/\1 1e9/'
 rule beside-stuck-jobs src/sched/claims.c \
 	's/if (expected_end_s(curves, c) <= r->start_s)/if (r->spare > -2) return false;\n\t&/'
