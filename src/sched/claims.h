@@ -64,7 +64,7 @@
 /* The longest wait before a job is overdue, in rounds. In one round each job has its slice. With 16
  * rounds, mean completion times on one GPU are up to 4 % longer (desk.sh). */
 #define CLAIMS_LIMIT_ROUNDS 24
-/* The part of the device time of SCHED_BRIEF_SLICES slices that brief jobs may have by their rule. */
+/* The part of the device time of SCHED_BRIEF_SLICES slices that is for brief jobs. */
 #define CLAIMS_BRIEF_PART 0.1
 /* The largest deviation of the logarithm of a job's length at which the length counts as known. */
 #define CLAIMS_TRUSTED_SPREAD 0.5

@@ -59,7 +59,8 @@ static bool is_kept(const struct sched_case *c, const struct sched_job *job)
 		     job->remaining_spread <= 0.5;
 	bool worked = c->in.now_s - job->launched_s >= 3 * job->restart_s;
 
-	return in_slice(c, job) && (!known || was_overdue(c, job) || !has_settled(c, job) || !worked);
+	return in_slice(c, job) &&
+	       (!known || was_overdue(c, job) || !has_settled(c, job) || !worked);
 }
 
 /* What a restart loses: a run that gives way and comes back, and one that is relaunched. */
