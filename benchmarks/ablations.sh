@@ -146,17 +146,19 @@ rule blend-is-exact src/sched/worth.c \
 	's/power = known ? \(elasticity(.*)\) : 0;/power = known \&\& \1 >= 0;/'
 rule blend-is-chance src/sched/worth.c 's/power = known ? \(elasticity(.*)\) : 0;/power = \1 < 0;/'
 rule square-root src/sched/worth.c \
-	's/sqrt(fmin(rate, c->least))/fmin(rate, c->least)/; s/pow(rate, exponent) - pow(c->least, exponent)/rate - c->least/'
+	's/sqrt(fmin(rate, c->least))/fmin(rate, c->least)/
+	s/pow(rate, exponent) - pow(c->least, exponent)/rate - c->least/'
 rule inertia src/sched/worth.c 's/\(define RELAUNCH_GAIN\).*/\1 1.0/'
 rule waits-for-free src/sched/worth.c \
 	's/worth_launched(w, c, r) : 0;/worth_at(w, c, FREE) : 0;/
-	s/FREE/launched_rate(curves, c, r, HORIZON_SLICES, c->restart_s, c->restart_s)/'
+	s/FREE/launched_rate(curves, c, r, HORIZON_SLICES, LOST)/; s/LOST/c->restart_s, c->restart_s/'
 rule reconfigures src/sched/worth.c 's/return c->held && c->held <= .*/return horizon < 0 \&\&/'
 rule short-horizon src/sched/worth.c 's/\(define HORIZON_SLICES\).*/\1 1.0/'
 rule long-first-slice src/sched/curve.c 's/fmax(curves->slice_s + c->restart_s, c->slice_s)/c->slice_s/'
 rule exponent src/sched/worth.c 's/1 - EXPONENT_ELASTIC \* power : EXPONENT_UNKNOWN/0.5 : 0.5/'
 rule pilots src/sched/curve.c \
-	's/^\tset_pilots(&all);//; s/^static void set_pilots/static inline void set_pilots/'
+	's/^\tset_pilots(&all);//
+	s/^static void set_pilots/static inline void set_pilots/'
 rule known-give-way src/sched/claims.h 's/\(define CLAIMS_TRUSTED_SPREAD\).*/\1 -1.0/'
 rule brief-jobs src/sched/claims.h 's/\(define CLAIMS_BRIEF_PART\).*/\1 0.0/'
 rule settles src/sched/curve.c \
