@@ -151,11 +151,14 @@ rule square-root src/sched/worth.c \
 rule inertia src/sched/worth.c 's/\(define RELAUNCH_GAIN\).*/\1 1.0/'
 rule waits-for-free src/sched/worth.c \
 	's/worth_launched(w, c, r) : 0;/worth_at(w, c, FREE) : 0;/
-	s/FREE/launched_rate(curves, c, r, HORIZON_SLICES, LOST)/; s/LOST/c->restart_s, c->restart_s/'
+	s/FREE/launched_rate(curves, c, r, HORIZON_SLICES, LOST)/
+	s/LOST/c->restart_s, c->restart_s/'
 rule reconfigures src/sched/worth.c 's/return c->held && c->held <= .*/return horizon < 0 \&\&/'
 rule short-horizon src/sched/worth.c 's/\(define HORIZON_SLICES\).*/\1 1.0/'
-rule long-first-slice src/sched/curve.c 's/fmax(curves->slice_s + c->restart_s, c->slice_s)/c->slice_s/'
-rule exponent src/sched/worth.c 's/1 - EXPONENT_ELASTIC \* power : EXPONENT_UNKNOWN/0.5 : 0.5/'
+rule long-first-slice src/sched/curve.c \
+	's/fmax(curves->slice_s + c->restart_s, c->slice_s)/c->slice_s/'
+rule exponent src/sched/worth.c \
+	's/1 - EXPONENT_ELASTIC \* power : EXPONENT_UNKNOWN/0.5 : 0.5/'
 rule pilots src/sched/curve.c \
 	's/^\tset_pilots(&all);//
 	s/^static void set_pilots/static inline void set_pilots/'
