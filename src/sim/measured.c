@@ -253,8 +253,11 @@ static int set_lengths(struct sim *s, const struct sim_profiles *profiles)
 	double spread = s->options->length_spread, owner_s;
 	uint64_t random = s->options->seed;
 
-	for (const char *c = s->workload->name; *c; c++)
-		random += (uint64_t)*c + random_bits(&random);
+	for (const char *c = s->workload->name; *c; c++) {
+		uint64_t bits = random_bits(&random);
+
+		random += (uint64_t)*c + bits;
+	}
 	for (int i = 0; i < s->workload->n_jobs; i++) {
 		struct training *t = s->jobs[i].own;
 
