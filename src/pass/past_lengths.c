@@ -33,8 +33,13 @@ int read_past_lengths(struct store *store, struct snapshot *s, struct err *err)
 		siblings_add(&past->service, jobs[i].device_s);
 	}
 	/* A sweep of a hundred alike jobs tells once how long jobs of other workloads may be. */
-	for (int i = 0; i < s->n_pasts; i++)
-		s->ended_device_s[i] = exp(s->pasts[i].service.mean);
+	for (int i = 0; i < s->n_pasts; i++) {
+		struct workload_past *past = &s->pasts[i];
+
+		s->ended_device_s[i] = exp(past->service.mean);
+		past->fresh_samples = siblings_remaining(&past->samples, 0);
+		past->fresh_device_s = siblings_remaining(&past->service, 0);
+	}
 	free(jobs);
 	if (n < 0)
 		return -1;
@@ -52,7 +57,9 @@ static int past_order(const void *key, const void *item)
 
 const struct workload_past *past_of_workload(const struct snapshot *s, int64_t workload)
 {
-	static const struct workload_past nothing;
+	static const struct workload_past nothing = {
+		.fresh_samples = (double)NAN, .fresh_device_s = (double)NAN,
+	};
 	const struct workload_past *past = bsearch(&workload, s->pasts, (size_t)s->n_pasts,
 						   sizeof(*s->pasts), past_order);
 

@@ -40,6 +40,8 @@ struct snapshot_memory {
 struct workload_past {
 	int64_t workload;		/* text_number() of its name */
 	struct siblings samples, service;	/* of its jobs that are done */
+	/* What remains by these of a job that has done nothing yet, as most that wait. */
+	double fresh_samples, fresh_device_s;
 };
 
 /* What is known of jobs that may share a device; nothing is read where no job may. */

@@ -318,14 +318,15 @@ static void expect_length(const struct snapshot *s, struct candidate *c, struct 
 {
 	const struct job *job = c->job;
 	const struct workload_past *past = past_of_workload(s, out->workload);
+	double samples = fmax(job->progress.samples, 0), device_s = out->attained_service_device_s;
 
 	if (job_total_samples(job) > 0 || job_total_steps(job) > 0)
 		return;
-	c->model.remaining_samples = siblings_remaining(&past->samples,
-							fmax(job->progress.samples, 0));
+	c->model.remaining_samples = samples > 0 ? siblings_remaining(&past->samples, samples)
+						 : past->fresh_samples;
 	out->remaining_spread = siblings_spread(past->samples.n ? &past->samples : &past->service);
-	out->remaining_device_s = siblings_remaining(&past->service,
-						     out->attained_service_device_s);
+	out->remaining_device_s = device_s > 0 ? siblings_remaining(&past->service, device_s)
+					       : past->fresh_device_s;
 }
 
 static void describe_candidate(const struct snapshot *s, const struct decision *d,
