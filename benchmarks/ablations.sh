@@ -162,7 +162,7 @@ rule exponent src/sched/worth.c \
 rule pilots src/sched/curve.c \
 	's/^\tset_pilots(&all);//
 	s/^static void set_pilots/static inline void set_pilots/'
-rule known-give-way src/sched/claims.h 's/\(define CLAIMS_TRUSTED_SPREAD\).*/\1 -1.0/'
+rule known-give-way include/pollux/policy.h 's/\(define SCHED_TRUSTED_SPREAD\).*/\1 -1.0/'
 rule brief-jobs src/sched/claims.h 's/\(define CLAIMS_BRIEF_PART\).*/\1 0.0/'
 rule settles src/sched/curve.c \
 	's/return fmax(CURVE_SETTLE_RESTARTS.*/return 0 * (c->relaunch_s + curves->slice_s);/'

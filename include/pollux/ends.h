@@ -6,7 +6,8 @@
  *   - what remains of a job whose length is not known: drawn from the lengths of the jobs that have
  *     ended, given the service it has had (src/sched/lengths.h). Few jobs tell little about the
  *     lengths of others, so the chances are drawn, too. The order of jobs does not know a drawn
- *     length; of a job that told its work the length is known from the end of its first slice on;
+ *     length; of a job that told its work the length is known after 0.3 slices of it. Where it is
+ *     known by ended siblings that were much alike (siblings.h), it is drawn about that;
  *   - how fast a job goes on: its rate by the model, times a number about 1;
  *   - the jobs still to come: a Poisson process, at the rate of the last jobs that came, their
  *     lengths like those of others; or no job at all, which is the more likely the longer no job

@@ -28,6 +28,9 @@
 #include "pollux/policy_names.h"
 #include "pollux/verdict.h"
 
+/* The largest remaining_spread at which the length of a job counts as known. */
+#define SCHED_TRUSTED_SPREAD 0.5
+
 /* A job is given at most this many times the largest number of replicas that it was measured on;
  * goodput is NaN beyond. The model takes links that it has not seen for free, so a job grows in
  * steps, each of which costs a restart. In simulation jobs end sooner with steps of 4 than with the

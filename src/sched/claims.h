@@ -66,8 +66,6 @@
 #define CLAIMS_LIMIT_ROUNDS 24
 /* The part of the device time of SCHED_BRIEF_SLICES slices that is for brief jobs. */
 #define CLAIMS_BRIEF_PART 0.1
-/* The largest deviation of the logarithm of a job's length at which the length counts as known. */
-#define CLAIMS_TRUSTED_SPREAD 0.5
 
 enum claim_kind {
 	CLAIM_FREE,	/* any allowed number, or nothing */

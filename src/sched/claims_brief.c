@@ -20,7 +20,7 @@ static double most_left_s(const struct curve *c)
 {
 	double left_s = c->job->time_left_s > 0 ? c->job->time_left_s : HUGE_VAL;
 
-	if (c->job->remaining_spread <= CLAIMS_TRUSTED_SPREAD && c->remaining_device_s > 0)
+	if (c->job->remaining_spread <= SCHED_TRUSTED_SPREAD && c->remaining_device_s > 0)
 		left_s = fmin(left_s, c->remaining_device_s / c->least);
 	return left_s;
 }

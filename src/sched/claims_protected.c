@@ -80,7 +80,7 @@ double claims_kept_until_s(const struct curves *curves, const struct claims *cla
 	double launched_s = starts_now ? curves->in->now_s : c->job->launched_s;
 	double slice_end_s = curve_slice_end_s(curves, c, starts_now);
 
-	if (c->spread > CLAIMS_TRUSTED_SPREAD || claims_was_overdue(curves, claims, c, starts_now))
+	if (c->spread > SCHED_TRUSTED_SPREAD || claims_was_overdue(curves, claims, c, starts_now))
 		return slice_end_s;
 	return fmin(slice_end_s, launched_s + fmax(curve_settle_s(curves, c),
 						   CURVE_SLICE_RESTARTS * c->restart_s));

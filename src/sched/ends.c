@@ -55,9 +55,15 @@ static double draw_length(struct draw *d, double service)
 	return at;
 }
 
+/* True if it is known how much remains of the job, or if its siblings were much alike. */
+static bool is_known(const struct curve *c)
+{
+	return !isnan(c->remaining_device_s) && c->spread <= SCHED_TRUSTED_SPREAD;
+}
+
 static struct player player_of(struct draw *d, const struct curve *c)
 {
-	bool known = !isnan(c->remaining_device_s);
+	bool known = is_known(c);
 	const struct rate_error *e = !c->job->adapts ? &fixed_error
 				     : c->job->attained_service_device_s > 0 ? &adapting_error
 									     : &fresh_error;
@@ -73,6 +79,8 @@ static struct player player_of(struct draw *d, const struct curve *c)
 	};
 
 	p.work = known ? c->remaining_device_s : draw_length(d, service) - service;
+	if (known && c->spread > 0)
+		p.work *= exp(c->spread * random_normal(&d->random));
 	for (int r = 1; r <= d->curves->n_devices; r++)
 		if (!isnan(c->of[r]))
 			p.most = r;
@@ -207,7 +215,7 @@ static void begin_draws(struct draw *d, const struct curves *curves, const struc
 		.moved = xcalloc((size_t)curves->in->n_jobs + NEWCOMERS, sizeof(struct player *)),
 	};
 	for (int i = 0; i < curves->in->n_jobs; i++) {
-		n_known += !isnan(curves->items[i].remaining_device_s);
+		n_known += is_known(&curves->items[i]);
 		d->restart_s += curves->items[i].restart_s / curves->in->n_jobs;
 	}
 	d->known_part = (double)n_known / curves->in->n_jobs;

@@ -103,7 +103,9 @@ int status_tell_ends(struct session *s, struct status *status, struct err *err)
 				continue;
 			items[i]->end_from_s = status->now_wall_s + ends[i].from_s;
 			items[i]->end_to_s = status->now_wall_s + ends[i].to_s;
-			items[i]->length_is_known = !isnan(in.input.jobs[i].remaining_samples);
+			items[i]->length_is_known =
+				!isnan(in.input.jobs[i].remaining_samples) &&
+				!(in.input.jobs[i].remaining_spread > SCHED_TRUSTED_SPREAD);
 		}
 		free(items);
 		free(ends);

@@ -69,6 +69,30 @@ static void known(void)
 	ok(alone.middle_s < ends[0].middle_s, "a job whose batch grows, too, ends sooner still");
 }
 
+/* By ended siblings: what remains is told with a spread. */
+static void learned(void)
+{
+	struct sched_job job = running(1, 1000);
+	double ended_device_s[] = { 900, 36000 };
+	struct sched_input in = input_of(&job, 1, 1);
+	struct job_ends known, alike, differ, guess;
+
+	in.ended_device_s = ended_device_s;
+	in.n_ended = 2;
+	ends_of(&in, &none, NULL, &known);
+	job.remaining_spread = 0.3;
+	ends_of(&in, &none, NULL, &alike);
+	ok(alike.from_s < 0.8 * known.from_s && alike.to_s > 1.2 * known.to_s,
+	   "by siblings that were much alike an end is known as well as they were alike");
+	job.remaining_spread = 2.3;
+	ends_of(&in, &none, NULL, &differ);
+	job.remaining_samples = (double)NAN;
+	job.remaining_spread = 0;
+	ends_of(&in, &none, NULL, &guess);
+	near(differ.from_s, guess.from_s, 1e-9, "by siblings that differ no early end is known");
+	near(differ.to_s, guess.to_s, 1e-9, "by siblings that differ no late end is known");
+}
+
 static void unknown(void)
 {
 	struct sched_job job = running(1, (double)NAN);
@@ -161,6 +185,7 @@ static void gaps(void)
 int main(void)
 {
 	known();
+	learned();
 	unknown();
 	ok(mean_end_s(true) < 0.9 * mean_end_s(false),
 		"jobs end sooner if short ones are known once measured");
