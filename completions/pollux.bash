@@ -72,7 +72,7 @@ _pollux() {
 	schedule:--policy | schedule:-p)
 		_pollux_offer "$(_pollux_policies schedule)" "$current" ;;
 	simulate:--knowledge | simulate:-k) _pollux_offer "none shared full" "$current" ;;
-	simulate:--lengths | simulate:-l) _pollux_offer "unknown known" "$current" ;;
+	simulate:--lengths | simulate:-l) _pollux_offer "unknown learned known" "$current" ;;
 	help:*) _pollux_offer "$(_pollux_commands)" "$current" ;;
 	submit:--after | edit:--after | again:--after | forget:--job) _pollux_offer "$(_pollux_jobs wait)" "$current" ;;
 	submit:--guarantee | again:--guarantee) _pollux_offer "1 2 4 8" "$current" ;;

@@ -41,7 +41,7 @@ complete -c pollux -n '__fish_seen_subcommand_from schedule' -s p -l policy -x \
 complete -c pollux -n '__fish_seen_subcommand_from simulate' -s p -l policy -x \
 	-a 'all (__pollux_policies simulate)'
 complete -c pollux -n '__fish_seen_subcommand_from simulate' -s k -l knowledge -x -a 'none shared full'
-complete -c pollux -n '__fish_seen_subcommand_from simulate' -s l -l lengths -x -a 'unknown known'
+complete -c pollux -n '__fish_seen_subcommand_from simulate' -s l -l lengths -x -a 'unknown learned known'
 complete -c pollux -n '__fish_seen_subcommand_from submit again' -l guarantee -x -a '1 2 4 8'
 complete -c pollux -n '__fish_seen_subcommand_from forget' -l job -x \
 	-a '(pollux help wait JOB 2>/dev/null | string replace " " \t)'

@@ -95,6 +95,12 @@ struct sim_workload {
 int sim_workload_read(struct sim_workload *w, const char *path, const struct sim_profiles *profiles,
 		      struct err *err);
 void sim_workload_release(struct sim_workload *w);
+/* The same jobs at other times: the time from each submission to the next is multiplied by a random
+ * number, exponential with mean 1, so that arrivals are a Poisson process at the rate of the
+ * workload, hour by hour. Numbers follow from the seed, the workload's name and the number of the
+ * draw. All is the workload's but draw->jobs, which is the caller's to free. */
+void sim_workload_draw(const struct sim_workload *w, uint64_t seed, int number,
+		       struct sim_workload *draw);
 
 /* --- a simulation --- */
 
@@ -158,12 +164,16 @@ struct sim_options {
 	uint64_t seed;
 	/* Decisions also when a job ends, comes, or was measured first, to the second. */
 	bool events;
-	/* Above 0: machines in racks, under the named policy over racks, for which policy is NULL;
-	 * slice_s is the lease. timers is as given, for titles. The caller's. */
+	/* Above 0: machines in racks, under a policy over racks, for which policy is NULL; slice_s
+	 * is the lease. timers is as given, for titles; NULL: the policy has none. The caller's. */
 	int racks;
-	const char *rack_policy, *timers;
+	const struct rack_policy *rack_policy;
+	const char *timers;
+	bool tunes;
+	struct rack_timers rack_timers;	/* seconds; where !tunes */
 	bool contention;
 	bool plans;		/* the world is that of execution plans */
+	bool placements;	/* what each job has is kept of each decision */
 	bool ends;		/* the end of each job is told, by ends.h, SIM_ENDS times */
 };
 
@@ -198,6 +208,12 @@ struct sim_round {
 	double time_s;			/* the figures hold from here to the next decision */
 	int running, waiting, gpus;
 	int restarts;			/* caused by this decision */
+	int held_end;			/* sim_result.held: from the end of the round before */
+};
+
+/* GPUs of a node that a job has after a decision. */
+struct sim_held {
+	int job, node, gpus;		/* nodes count from 0, through all kinds */
 };
 
 /* Times are seconds. */
@@ -226,6 +242,8 @@ struct sim_result {
 	struct sim_job_result *jobs;	/* owned; in the order of the workload */
 	struct sim_round *rounds;	/* owned */
 	int n_rounds;
+	struct sim_held *held;		/* owned; by job and node; NULL where not asked for */
+	int n_held;
 };
 
 /* Called from time to time with the number of jobs that have ended. */
@@ -245,8 +263,11 @@ void sim_result_release(struct sim_result *result);
 /* The figures of n jobs whose clock began at from_s, but for rounds and measured times; NaN where
  * there is no job. */
 struct sim_figures sim_figures_of(const struct sim_job_result *jobs, int n, double from_s);
-/* The means of the figures of several workloads. */
-struct sim_figures sim_figures_mean(const struct sim_result *results, int n);
+struct sim_figures sim_figures_mean(const struct sim_figures *figures, int n);
+/* Half the width of the 95 % confidence interval of the mean of n independent values, by Student's
+ * t; NaN: n is below 2. Of each figure. */
+double half_width(const double *values, int n);
+struct sim_figures sim_figures_half_width(const struct sim_figures *figures, int n);
 
 /* --- made-up profiles and workloads --- */
 
@@ -403,9 +424,6 @@ struct sim_racks {
 	/* The jobs whose GPUs lie on both sides of the boundary of a machine, or of a rack, share
 	 * its uplink. */
 	bool contention;
-	const struct rack_policy *policy;
-	bool tunes;
-	struct rack_timers timers;	/* seconds; where !tunes */
 };
 
 /* A job of a workload, beside its sim_workload_job. */

@@ -15,21 +15,28 @@
 #include "pollux/store_jobs.h"
 #include "pollux/text.h"
 
-/* --- several workloads simulated side by side, and what is shown of them --- */
+/* --- several workloads under several policies, and what is shown of them --- */
 
 struct simulations {
-	struct sim_options options;
+	struct sim_options *policies;	/* owned, n_policies of them: what goes for each */
+	int n_policies;
 	/* The caller's; NULL: none. Of the world of profiles; of that of racks. */
 	const char *restart_table, *slowdown_table;
 	const char *tiers, *links, *models;
 	/* Of each world, by options.plans and options.racks, its files; of the racks, what is set
-	 * before they are read. */
+	 * before they are read. The policies are of one world. */
 	struct sim_profiles profiles;
 	struct sim_plans plans;
 	struct sim_racks racks;
-	struct sim_workload *workloads;	/* owned, n of them */
-	struct sim_result *results;	/* owned; of each workload */
+	struct sim_workload *files;	/* owned, n_files of them */
+	int n_files;
+	int draws;			/* of each file, by arrival; 0: it is simulated as it is */
+	/* Owned, n of them: the first file, or its draws one after the other, then the second. */
+	struct sim_workload *workloads;
 	int n;
+	/* Owned; each workload under each policy: run i is of workload i % n under policy i / n. */
+	struct sim_result *results;
+	int n_runs;
 };
 
 /* Reads everything, then simulates on all cores, with a bar on standard error where that is a
@@ -44,20 +51,21 @@ void simulate_catch(void (*handler)(int signal_number), int flags);
 /* simulate_print.c */
 /* "pollux on 4 nodes of 4 GPUs; models: none, lengths: unknown"; the part after ";" only for a
  * policy that uses models. */
-void simulations_add_title(const struct simulations *s, struct text *t);
+void simulations_add_title(const struct sim_options *o, struct text *t);
+/* A table for each policy; of several, also a table with a line for each. */
 void simulations_print(const struct simulations *s, const struct output *out);
 void simulations_print_json(const struct simulations *s, FILE *out);
 extern const char *const sim_lengths_names[];	/* by enum sim_lengths; the end is NULL */
 extern const char *const sim_knowledge_names[];	/* by enum sim_knowledge; the end is NULL */
 
-/* simulate_plot.c: complete, or as before. */
+/* simulate_csv.c: complete, or as before. */
 int simulations_write_jobs(const struct simulations *s, const char *path, struct err *err);
 int simulations_write_ends(const struct simulations *s, const char *path, struct err *err);
+int simulations_write_cdf(const struct simulations *s, const char *path, struct err *err);
 int simulations_write_timeline(const struct simulations *s, const char *path, struct err *err);
 
-/* simulate_plot.c: a script for gnuplot, of n simulations that differ by their policies. */
-void simulations_plot_script(const struct simulations *s, int n, const char *format,
-			     struct text *t);
+/* simulate_plot.c: a script for gnuplot, with all policies in one picture. */
+void simulations_plot_script(const struct simulations *s, const char *format, struct text *t);
 
 /* --- the history --- */
 

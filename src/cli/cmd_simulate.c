@@ -57,8 +57,8 @@ static int simulate_history(const struct simulate_options *o, struct err *err)
 	struct history h;
 	int rc = 0, n = 0;
 
-	for (size_t i = 0; rc == 0 && i < o->policies.count; i++) {
-		const char *name = o->policies.items[i];
+	for (size_t i = 0; rc == 0 && i < o->policy_names.count; i++) {
+		const char *name = o->policy_names.items[i];
 		bool all = strcmp(name, "all") == 0;
 		const struct policy *named = all ? NULL : policy_find(name);
 
@@ -108,19 +108,21 @@ static int simulate_history(const struct simulate_options *o, struct err *err)
 #define TIMER_MAX_LEASES 1e6
 
 /* "auto", "inf", or "A,B" in leases. */
-static int set_timers(const char *text, double lease_s, struct sim_racks *t, struct err *err)
+static int set_timers(const char *text, struct sim_options *o, struct err *err)
 {
 	char *rack, *comma;
 	double a = -1, b = -1;
 	int rc = 0;
 
-	t->tunes = !text || strcmp(text, "auto") == 0;
-	t->timers = (struct rack_timers){ HUGE_VAL, HUGE_VAL };
-	if (text && !t->policy->has_timers)
+	o->tunes = !text || strcmp(text, "auto") == 0;
+	o->rack_timers = (struct rack_timers){ HUGE_VAL, HUGE_VAL };
+	if (o->rack_policy->has_timers)
+		o->timers = text ? text : "auto";
+	else if (text)
 		return usage_error(&cmd_simulate, err,
 				   "option '--timers' does not go with the policy %s",
-				   t->policy->name);
-	if (t->tunes || strcmp(text, "inf") == 0)
+				   o->rack_policy->name);
+	if (o->tunes || strcmp(text, "inf") == 0)
 		return 0;
 	rack = xstrdup(text);
 	comma = strchr(rack, ',');
@@ -132,59 +134,47 @@ static int set_timers(const char *text, double lease_s, struct sim_racks *t, str
 				 "option '--timers': auto, inf, or leases for a rack and for any, "
 				 "as 6,12, not '%.60s'", text);
 	free(rack);
-	t->timers = (struct rack_timers){ a * lease_s, b * lease_s };
+	o->rack_timers = (struct rack_timers){ a * o->slice_s, b * o->slice_s };
 	return rc;
 }
 
-/* Sets the policy over racks, and what it and the options say of them, in the files and options of
- * s; nodes, gpus_per_node and slice_s are set. */
-static int set_racks(const char *policy, const struct simulate_options *request,
-		     struct simulations *s, struct err *err)
+static int set_cluster(const struct simulate_options *o, struct sim_racks *t, struct err *err)
 {
-	struct sim_options *o = &s->options;
-	struct sim_racks *t = &s->racks;
-
 	if (o->nodes % o->racks)
-		return usage_error(&cmd_simulate, err, "%d nodes cannot stand in %d equal racks",
-				   o->nodes, o->racks);
-	if (!request->tiers == !request->links || !request->links != !request->models)
+		return usage_error(&cmd_simulate, err, "%lld nodes cannot stand in %lld equal "
+				   "racks", (long long)o->nodes, (long long)o->racks);
+	if (!o->tiers == !o->links || !o->links != !o->models)
 		return usage_error(&cmd_simulate, err,
 				   "option '--racks': give either --tiers, or --links and "
 				   "--models");
 	t->cluster = (struct rack_cluster){
-		.racks = o->racks, .machines_per_rack = o->nodes / o->racks,
-		.gpus_per_machine = o->gpus_per_node,
+		.racks = (int)o->racks, .machines_per_rack = (int)(o->nodes / o->racks),
+		.gpus_per_machine = (int)o->gpus_per_node,
 	};
-	t->contention = o->contention = request->contention;
-	t->policy = rack_policy_find(policy);
-	if (!t->policy)
-		return usage_error(&cmd_simulate, err, "option '--racks': no policy '%.60s': one "
-				   "of%s", policy, RACK_POLICY_NAMES);
-	if (set_timers(request->timers, o->slice_s, t, err))
-		return -1;
-	if (o->lengths != SIM_LENGTHS_UNKNOWN && !t->policy->prepare)
-		return usage_error(&cmd_simulate, err,
-				   "option '--lengths' does not go with the policy %s",
-				   t->policy->name);
-	o->rack_policy = t->policy->name;
-	o->timers = t->policy->has_timers ? request->timers ? request->timers : "auto" : NULL;
+	t->contention = o->contention;
 	return 0;
 }
 
-/* Returns an option that is for one policy; NULL: none. Several have a table each, and one
- * picture. */
-static const char *option_for_one(const struct simulate_options *o)
+/* Sets the policy over racks, and what the options say of it; slice_s is set. */
+static int set_rack_policy(const char *policy, const struct simulate_options *request,
+			   struct sim_options *o, struct err *err)
 {
-	return o->json ? "json" : o->plans ? "plans"
-		: o->outputs.jobs_csv ? "jobs-csv" : o->outputs.timeline_csv ? "timeline-csv"
-		: o->outputs.ends_csv ? "ends-csv" : NULL;
+	o->rack_policy = rack_policy_find(policy);
+	if (!o->rack_policy)
+		return usage_error(&cmd_simulate, err, "option '--racks': no policy '%.60s': one "
+				   "of%s", policy, RACK_POLICY_NAMES);
+	if (set_timers(request->timers, o, err))
+		return -1;
+	if (o->lengths != SIM_LENGTHS_UNKNOWN && !o->rack_policy->prepare)
+		return usage_error(&cmd_simulate, err,
+				   "option '--lengths' does not go with the policy %s",
+				   o->rack_policy->name);
+	return 0;
 }
 
 /* Checks what options say together. */
 static int check_request(const struct simulate_options *o, struct err *err)
 {
-	const char *one = option_for_one(o);
-
 	if (o->racks && !o->workloads_read.count)
 		return usage_error(&cmd_simulate, err, "option '--racks': give --workload");
 	if (!o->racks && (!o->profiles || !o->workloads_read.count))
@@ -202,8 +192,6 @@ static int check_request(const struct simulate_options *o, struct err *err)
 	if (o->kinds_blind && !o->kinds)
 		return usage_error(&cmd_simulate, err,
 				   "option '--kinds-blind' goes with --kinds");
-	if (o->policies.count > 1 && one)
-		return usage_error(&cmd_simulate, err, "option '--%s' is for one policy", one);
 	return 0;
 }
 
@@ -218,15 +206,15 @@ static struct sim_options common_options(const struct simulate_options *o)
 		.interference = o->interference, .length_spread = o->length_spread,
 		.seed = (uint64_t)o->seed, .events = o->events,
 		.kinds_blind = o->kinds_blind, .ends = o->outputs.ends_csv,
-		.racks = (int)o->racks, .plans = o->plans,
+		.placements = o->outputs.timeline_csv,
+		.racks = (int)o->racks, .contention = o->contention, .plans = o->plans,
 	};
 }
 
 /* Sets the policy, and what it is told. */
-static int set_policy(const char *name, const struct simulate_options *o, struct simulations *s,
+static int set_policy(const char *name, const struct simulate_options *o, struct sim_options *sim,
 		      struct err *err)
 {
-	struct sim_options *sim = &s->options;
 	enum sim_lengths lengths = SIM_LENGTHS_UNKNOWN;
 
 	while (o->lengths && strcmp(o->lengths, sim_lengths_names[lengths]) != 0)
@@ -236,7 +224,7 @@ static int set_policy(const char *name, const struct simulate_options *o, struct
 				   "with --%s", o->racks ? "racks" : "plans");
 	if (o->racks) {
 		sim->lengths = lengths;
-		return set_racks(name, o, s, err);
+		return set_rack_policy(name, o, sim, err);
 	}
 	sim->policy = o->plans && !strcmp(name, "rubick") ? &policy_rubick : policy_find(name);
 	if (o->plans && sim->policy != &policy_rubick && sim->policy != &policy_goodput)
@@ -262,68 +250,73 @@ static int set_policy(const char *name, const struct simulate_options *o, struct
 
 /* --- simulations --- */
 
-static int show_simulations(const struct simulations *s, const struct simulate_options *o,
-			    struct err *err)
+static int write_files(const struct simulations *s, const struct simulate_outputs *o,
+		       struct err *err)
 {
-	struct output out = output_stdout("auto");
+	if ((o->jobs_csv && simulations_write_jobs(s, o->jobs_csv, err)) ||
+	    (o->timeline_csv && simulations_write_timeline(s, o->timeline_csv, err)) ||
+	    (o->ends_csv && simulations_write_ends(s, o->ends_csv, err)) ||
+	    (o->cdf_csv && simulations_write_cdf(s, o->cdf_csv, err)))
+		return -1;
+	if (o->plot) {
+		struct text script = TEXT_INIT;
+		int rc;
 
-	if (o->json)
-		simulations_print_json(s, stdout);
-	else
-		simulations_print(s, &out);
-	if (o->outputs.jobs_csv && simulations_write_jobs(s, o->outputs.jobs_csv, err))
-		return -1;
-	if (o->outputs.timeline_csv && simulations_write_timeline(s, o->outputs.timeline_csv, err))
-		return -1;
-	if (o->outputs.ends_csv && simulations_write_ends(s, o->outputs.ends_csv, err))
-		return -1;
+		simulations_plot_script(s, picture_format(o->plot), &script);
+		rc = picture_draw(script.data, o->plot, err);
+		text_release(&script);
+		return rc;
+	}
 	return 0;
 }
 
-static const char *policy_at(const struct simulate_options *o, int i)
+/* Sets the policies, and what the world of the simulations is. */
+static int set_simulations(const struct simulate_options *o, char *kinds, struct simulations *s,
+			   struct err *err)
 {
-	return o->policies.count ? o->policies.items[i] : o->racks ? "dally" : "goodput";
+	struct sim_options common = common_options(o);
+	size_t n = o->policy_names.count;
+
+	*s = (struct simulations){
+		.restart_table = o->restart_table, .slowdown_table = o->slowdown_table,
+		.tiers = o->tiers, .links = o->links, .models = o->models,
+		.n_policies = n ? (int)n : 1, .draws = (int)o->draws,
+	};
+	s->policies = xcalloc((size_t)s->n_policies, sizeof(*s->policies));
+	if (check_request(o, err) || (kinds && simulate_kinds(kinds, &common, err)) ||
+	    (o->racks && set_cluster(o, &s->racks, err)))
+		return -1;
+	for (int i = 0; i < s->n_policies; i++) {
+		const char *name = n ? o->policy_names.items[i] : o->racks ? "dally" : "goodput";
+
+		s->policies[i] = common;
+		if (set_policy(name, o, &s->policies[i], err))
+			return -1;
+	}
+	return 0;
 }
 
 static int simulate_and_show(const struct simulate_options *o, struct err *err)
 {
-	int n = o->policies.count ? (int)o->policies.count : 1, rc = check_request(o, err);
-	struct simulations *all = xcalloc((size_t)n, sizeof(*all));
-	struct sim_options common = common_options(o);
 	char *kinds = o->kinds ? xstrdup(o->kinds) : NULL;
+	struct output out = output_stdout("auto");
 	struct strings workloads = { 0 };
+	struct simulations s;
+	/* all that can be wrong, before the first simulation takes minutes */
+	int rc = set_simulations(o, kinds, &s, err) ||
+		 simulate_list_workloads(&o->workloads_read, &workloads, err) ||
+		 simulate_check_outputs(o, &workloads, err) ||
+		 simulations_run(&s, o->profiles, &workloads, err) ? -1 : 0;
 
-	/* before the first one takes minutes */
-	if (rc == 0 && kinds)
-		rc = simulate_kinds(kinds, &common, err);
-	for (int i = 0; rc == 0 && i < n; i++) {
-		all[i] = (struct simulations){
-			.options = common, .restart_table = o->restart_table,
-			.slowdown_table = o->slowdown_table, .tiers = o->tiers,
-			.links = o->links, .models = o->models,
-		};
-		rc = set_policy(policy_at(o, i), o, &all[i], err);
-	}
-	rc = rc || simulate_list_workloads(&o->workloads_read, &workloads, err) ||
-	     simulate_check_outputs(o, &workloads, err) ? -1 : 0;
-	for (int i = 0; rc == 0 && i < n; i++) {
-		if (i)
-			putchar('\n');
-		rc = simulations_run(&all[i], o->profiles, &workloads, err) ||
-		     show_simulations(&all[i], o, err) ? -1 : 0;
-	}
-	if (rc == 0 && o->outputs.plot) {
-		struct text script = TEXT_INIT;
-
-		simulations_plot_script(all, n, picture_format(o->outputs.plot), &script);
-		rc = picture_draw(script.data, o->outputs.plot, err);
-		text_release(&script);
-	}
-	for (int i = 0; i < n; i++)
-		simulations_release(&all[i]);
+	if (rc == 0 && o->json)
+		simulations_print_json(&s, stdout);
+	else if (rc == 0)
+		simulations_print(&s, &out);
+	if (rc == 0)
+		rc = write_files(&s, &o->outputs, err);
+	simulations_release(&s);
 	strings_release(&workloads);
 	free(kinds);
-	free(all);
 	return rc;
 }
 
@@ -349,6 +342,7 @@ static int main_simulate(int argc, char **argv, struct err *err)
 	} else if (rc == 0) {
 		rc = simulate_and_show(&o, err);
 	}
+	strings_release(&o.policy_names);
 	options_release(&cmd_simulate, &o);
 	return rc;
 }
@@ -360,7 +354,7 @@ const struct command cmd_simulate = {
 		    "--from-store [OPTION]... | --generate DIR [OPTION]...",
 	.summary = "run a workload, or one's own jobs, in simulation under any policy",
 	.example = "pollux simulate --profiles profiles --workload workload-1.csv\n"
-		   "pollux simulate --profiles profiles -w workloads -p tiresias --json\n"
+		   "pollux simulate --profiles profiles -w workloads -p goodput,tiresias --json\n"
 		   "pollux simulate --from-store --devices 4 -p all\n"
 		   "pollux simulate --generate made-up --jobs 1000",
 	.options = simulate_option_specs, .run = main_simulate,

@@ -8,7 +8,7 @@
 #include "pollux/text.h"
 
 struct simulate_outputs {
-	const char *jobs_csv, *timeline_csv, *ends_csv, *plot; /* or NULL */
+	const char *jobs_csv, *timeline_csv, *ends_csv, *cdf_csv, *plot; /* or NULL */
 };
 
 /* simulate_options.c */
@@ -26,7 +26,8 @@ struct simulate_options {
 	const char *tiers, *links, *models, *timers;	/* of the world of racks */
 	struct simulate_outputs outputs;
 	struct text_list policies, workloads_read;
-	int64_t racks, nodes, gpus_per_node, jobs, workloads, seed, devices;
+	struct strings policy_names;	/* of policies, cut at commas */
+	int64_t racks, nodes, gpus_per_node, jobs, workloads, draws, seed, devices;
 	double interval_s, interference, length_spread, restart_s, slice_s, span_s;
 	bool json, from_store, events, kinds_blind, plans, contention;
 };

@@ -66,10 +66,14 @@ static void list_profiles(const char *directory, int depth, struct strings *file
 static int check_outputs(const struct simulate_outputs *o, const struct strings *read,
 			 struct err *err)
 {
-	static const char *const options[] = { "jobs-csv", "timeline-csv", "ends-csv", "plot" };
-	const char *const paths[] = { o->jobs_csv, o->timeline_csv, o->ends_csv, o->plot };
+	static const char *const options[] = {
+		"jobs-csv", "timeline-csv", "ends-csv", "cdf-csv", "plot"
+	};
+	const char *const paths[] = {
+		o->jobs_csv, o->timeline_csv, o->ends_csv, o->cdf_csv, o->plot
+	};
 
-	for (int i = 0; i < 4; i++) {
+	for (int i = 0; i < 5; i++) {
 		if (!paths[i])
 			continue;
 		for (size_t k = 0; k < read->count; k++)
@@ -166,7 +170,7 @@ const struct option_spec simulate_option_specs[] = {
 	{ "workload", 'w', OPTION_LIST, "FILE", O(workloads_read), 0, 0,
 	  "the jobs, or a directory of such files; may be given several times" },
 	{ "policy", 'p', OPTION_LIST, "NAME", O(policies), 0, 0,
-	  "one of" POLICY_NAMES "; default: goodput; may be given several times; with --racks"
+	  "one of" POLICY_NAMES "; default: goodput; several as goodput,fifo; with --racks"
 	  RACK_POLICY_NAMES ", default: dally" },
 	{ "from-store", 0, OPTION_FLAG, NULL, O(from_store), 0, 0,
 	  "this machine's own jobs instead; --policy may also be 'all'" },
@@ -219,6 +223,9 @@ const struct option_spec simulate_option_specs[] = {
 	{ "length-spread", 0, OPTION_NUMBER, "S", O(length_spread), 0, 3,
 	  "each job's length is its application's, times a lognormal factor with this deviation "
 	  "of its logarithm; default: 0" },
+	{ "draws", 0, OPTION_INT, "N", O(draws), 2, 1000,
+	  "so many of each workload, with other times between submissions: means, and how far "
+	  "they are certain" },
 	{ "json", 'j', OPTION_FLAG, NULL, O(json), 0, 0, "print JSON" },
 	{ "jobs-csv", 0, OPTION_TEXT, "FILE", O(outputs.jobs_csv), 0, 0,
 	  "also write when each job ran" },
@@ -226,6 +233,8 @@ const struct option_spec simulate_option_specs[] = {
 	  "also write each decision" },
 	{ "ends-csv", 0, OPTION_TEXT, "FILE", O(outputs.ends_csv), 0, 0,
 	  "also write when each job was told to end" },
+	{ "cdf-csv", 0, OPTION_TEXT, "FILE", O(outputs.cdf_csv), 0, 0,
+	  "also write which part of the jobs took how long at most" },
 	{ "plot", 0, OPTION_PICTURE, "FILE", O(outputs.plot), 0, 0,
 	  "also draw completion times and use, all policies in one: FILE.svg or .png" },
 	{ "generate", 0, OPTION_TEXT, "DIR", O(generate), 0, 0,
@@ -237,7 +246,7 @@ const struct option_spec simulate_option_specs[] = {
 	{ "span", 0, OPTION_DURATION, "TIME", O(span_s), 1, 1e9,
 	  "with --generate: that the submissions take, about; default: 8 hours" },
 	{ "seed", 0, OPTION_INT, "N", O(seed), 0, 9e15,
-	  "with --generate or --length-spread: of all that is drawn; default: 0" },
+	  "with --generate, --length-spread or --draws: of all that is drawn; default: 0" },
 	{ .name = NULL },
 };
 
@@ -249,40 +258,52 @@ static const char *const generate_options[] = {
 static const char *const store_options[] = {
 	"from-store", "devices", "policy", "interval", "slice", "json", "plot", NULL
 };
+/* Those of simulations begin with "seed", which has an effect only where something is drawn. */
 static const char *const plan_options[] = {
-	"plans", "profiles", "workload", "policy", "nodes", "gpus-per-node", "interval",
-	"restart-delay", "slice", "lengths", "json", NULL
+	"seed", "plans", "profiles", "workload", "policy", "nodes", "gpus-per-node", "interval",
+	"restart-delay", "slice", "lengths", "draws", "json", "jobs-csv", "timeline-csv", "cdf-csv",
+	NULL
 };
 static const char *const rack_options[] = {
-	"racks", "workload", "policy", "nodes", "gpus-per-node", "tiers", "links", "models",
-	"timers", "contention", "slice", "lengths", "json", "jobs-csv", "timeline-csv", "plot", NULL
+	"seed", "racks", "workload", "policy", "nodes", "gpus-per-node", "tiers", "links", "models",
+	"timers", "contention", "slice", "lengths", "draws", "json", "jobs-csv", "timeline-csv",
+	"cdf-csv", "plot", NULL
 };
-/* --seed only has an effect on drawn lengths. */
-static const char *const spread_options[] = {
+static const char *const run_options[] = {
 	"seed", "profiles", "workload", "policy", "nodes", "gpus-per-node", "kinds", "kinds-blind",
 	"restart-table", "slowdown-table", "interval", "restart-delay",
-	"events", "slice", "interference", "knowledge", "lengths", "length-spread", "json",
-	"jobs-csv", "timeline-csv", "ends-csv", "plot", NULL
+	"events", "slice", "interference", "knowledge", "lengths", "length-spread", "draws", "json",
+	"jobs-csv", "timeline-csv", "ends-csv", "cdf-csv", "plot", NULL
 };
-
-static const char *const *const run_options = spread_options + 1;
 
 /* Refuse options that would have no effect. */
 static int check_given(const struct simulate_options *o, int argc, char **argv, struct err *err)
 {
+	bool drawn = o->draws > 0 || o->length_spread > 0;
+	const char *const *world = o->plans ? plan_options : o->racks ? rack_options : run_options;
 	const char *const *own = o->from_store ? store_options : o->generate ? generate_options
-		: o->plans ? plan_options : o->racks ? rack_options
-		: o->length_spread > 0 ? spread_options : run_options;
+		: drawn ? world : world + 1;
 	const char *other = options_given_but(&cmd_simulate, argc, argv, own);
 
 	if (!other)
 		return 0;
-	if (own != run_options && own != spread_options)
+	if (o->from_store || o->generate || o->plans || o->racks)
 		return usage_error(&cmd_simulate, err, "option '--%s' does not go with --%s", other,
-				   own[0]);
+				   o->from_store || o->generate ? own[0] : world[1]);
 	return usage_error(&cmd_simulate, err, "option '--%s' goes with --%s", other,
 			   strcmp(other, "devices") == 0 ? "from-store"
-			   : text_is_among(other, rack_options) ? "racks" : "generate");
+			   : text_is_among(other, rack_options) && strcmp(other, "seed") != 0
+			   ? "racks" : "generate");
+}
+
+/* "goodput,fifo" */
+static void cut_names(const char *list, struct strings *names)
+{
+	char *copy = xstrdup(list), *rest = copy, *name;
+
+	while ((name = strsep(&rest, ",")))
+		strings_add(names, name);
+	free(copy);
 }
 
 int simulate_options_parse(int argc, char **argv, struct simulate_options *o, struct err *err)
@@ -296,6 +317,8 @@ int simulate_options_parse(int argc, char **argv, struct simulate_options *o, st
 	};
 	if (options_parse(&cmd_simulate, argc, argv, o, &first, err))
 		return -1;
+	for (size_t i = 0; i < o->policies.count; i++)
+		cut_names(o->policies.items[i], &o->policy_names);
 	/* the clusters, and times of a restart */
 	is_published = o->plans || o->racks;
 	if (!o->nodes)

@@ -9,6 +9,7 @@
 
 #include "application.h"
 #include "pollux/mem.h"
+#include "pollux/random_numbers.h"
 #include "pollux/simulate.h"
 #include "pollux/text.h"
 
@@ -367,6 +368,25 @@ int sim_workload_read(struct sim_workload *w, const char *path, const struct sim
 		return 0;
 	sim_workload_release(w);
 	return -1;
+}
+
+void sim_workload_draw(const struct sim_workload *w, uint64_t seed, int number,
+		       struct sim_workload *draw)
+{
+	uint64_t random = random_bits(&seed) + (uint64_t)number;
+	double at_s = w->n_jobs ? w->jobs[0].submit_s : 0;
+
+	for (const char *c = w->name; *c; c++)
+		random += (uint64_t)*c + random_bits(&random);
+	*draw = *w;
+	draw->jobs = xcalloc((size_t)w->n_jobs, sizeof(*draw->jobs));
+	for (int i = 0; i < w->n_jobs; i++) {
+		draw->jobs[i] = w->jobs[i];
+		if (i)
+			at_s += random_exponential(&random, w->jobs[i].submit_s -
+							    w->jobs[i - 1].submit_s);
+		draw->jobs[i].submit_s = at_s;
+	}
 }
 
 void sim_workload_release(struct sim_workload *w)

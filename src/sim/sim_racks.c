@@ -84,8 +84,11 @@ static void begin_lease(struct sim *s, struct sim_job *job, const int *held)
 	struct rack_run *r = job->own;
 
 	memcpy(r->held, held, (size_t)racks->n_machines * sizeof(*held));
-	for (int m = 0; m < racks->n_machines; m++)
+	for (int m = 0; m < racks->n_machines; m++) {
 		racks->state.cluster.free[m] -= held[m];
+		if (held[m])
+			placement_add(&job->placement, m, held[m]);
+	}
 	r->runs = true;
 	r->begun_s = s->now_s;
 	r->from_s = s->now_s + (job->restarts >= 0 ? SIM_RACKS_CHECKPOINT_S : 0);
@@ -105,6 +108,7 @@ static void end_lease(struct sim *s, struct sim_job *job)
 	for (int m = 0; m < racks->n_machines; m++)
 		racks->state.cluster.free[m] += r->held[m];
 	memset(r->held, 0, (size_t)racks->n_machines * sizeof(*r->held));
+	placement_release(&job->placement);
 	count_work(job, r->ends_s - r->from_s);
 	r->told.on_s += r->ends_s - r->begun_s;
 	r->told.since_s = s->now_s;
@@ -169,13 +173,13 @@ static void prepare_policy(struct sim *s)
 		r->told.remaining_s = sim_told_left(s, r->told.left_s);
 		racks->asked[n++] = &r->told;
 	}
-	racks->files->policy->prepare(state, racks->asked, n);
+	s->options->rack_policy->prepare(state, racks->asked, n);
 }
 
 static void ask_jobs(struct sim *s)
 {
 	struct racks *racks = s->own;
-	const struct rack_policy *policy = racks->files->policy;
+	const struct rack_policy *policy = s->options->rack_policy;
 	int *held = xcalloc((size_t)racks->n_machines, sizeof(*held)), n = 0;
 
 	if (policy->prepare)
@@ -333,7 +337,7 @@ int sim_racks_run(const struct sim_options *options, const struct sim_racks *t,
 		.leases = xcalloc(n, sizeof(*racks.leases)),
 		.held = xcalloc(n * machines * 2 + machines, sizeof(*racks.held)),
 		.state = { .cluster = t->cluster, .lease_s = options->slice_s,
-			   .tunes = t->tunes, .timers = t->timers },
+			   .tunes = options->tunes, .timers = options->rack_timers },
 	};
 	struct sim s;
 	int rc;

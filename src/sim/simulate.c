@@ -143,7 +143,7 @@ static int stuck(const struct sim *s)
 	const struct sim_options *o = s->options;
 
 	return err_set(s->err, EX_UNAVAILABLE, "'%s' under '%s': no job got any further in 28 days",
-		       s->workload->name, o->policy ? o->policy->name : o->rack_policy);
+		       s->workload->name, o->policy ? o->policy->name : o->rack_policy->name);
 }
 
 /* Goes to the next interval, or to an event before it. While no job is present, intervals go by
@@ -309,6 +309,21 @@ static void decide_by_policy(struct sim *s, const struct sched_job *told, struct
 	free(choices);
 }
 
+static void keep_placements(const struct sim *s, struct sim_result *result)
+{
+	for (int i = 0; i < s->n_active; i++) {
+		const struct placement *p = &s->active[i]->placement;
+
+		for (int k = 0; k < p->n; k++) {
+			result->held = xgrow(result->held, result->n_held, sizeof(*result->held));
+			result->held[result->n_held++] = (struct sim_held){
+				s->active[i]->index, p->nodes[k], p->gpus[k],
+			};
+		}
+	}
+	result->rounds[result->n_rounds - 1].held_end = result->n_held;
+}
+
 static int decide(struct sim *s, struct sim_result *result)
 {
 	int n = result->n_rounds++, rc = 0;
@@ -336,6 +351,8 @@ static int decide(struct sim *s, struct sim_result *result)
 		decide_by_policy(s, told, &result->rounds[n], &s->decide_s[n], &s->gap[n]);
 	}
 	free(told);
+	if (rc == 0 && s->options->placements)
+		keep_placements(s, result);
 	if (rc == 0 && s->world->decided && s->world->decided(s))
 		rc = -1;
 	return rc;
@@ -404,5 +421,6 @@ void sim_result_release(struct sim_result *result)
 		free(result->jobs[i].ends);
 	free(result->jobs);
 	free(result->rounds);
+	free(result->held);
 	*result = (struct sim_result){ 0 };
 }

@@ -169,6 +169,8 @@ double past_energy_j(const struct past_row *row);
 
 /* The name of the policy, also of one over tiers. */
 const char *sim_policy_name(const struct sim_options *o);
+/* simulate_csv.c: the seconds from submission to end of each job, ascending; for free(). */
+double *sim_completion_times(const struct sim_result *r);
 /* The knowledge of the job's workload; NULL: it was not read. */
 struct knowledge *history_knowledge_of(const struct history *h, const struct job *job);
 /* history_job.c: makes one job to simulate, whose after and n_after stay unset. If the job cannot

@@ -1,4 +1,5 @@
 /* simulate_print.c - figures of simulations, for people and for programs. */
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,32 +9,149 @@
 const char *const sim_lengths_names[] = { "unknown", "learned", "known", NULL };
 const char *const sim_knowledge_names[] = { "none", "shared", "full", NULL };
 
-/* --- people --- */
+/* --- figures of several workloads, and of their draws --- */
 
-enum { RESTARTS = 6, UNFAIR = 8 };	/* columns */
-#define NAME_WIDTH 8		/* characters that fit into 80 columns */
+#define ALL_FILES (-1)
 
-static const struct table_column columns[] = {
-	{ .heading = "WORKLOAD", .flexible = true, .min_width = NAME_WIDTH },
-	{ .heading = "JOBS", .right = true }, { .heading = "MEAN", .right = true },
-	{ .heading = "MEDIAN", .right = true }, { .heading = "P99", .right = true },
-	{ .heading = "MAKESPAN", .right = true }, { .heading = "RESTARTS", .right = true },
-	{ .heading = "GPU-H", .right = true }, { .heading = "UNFAIR", .right = true },
-	{ .heading = "DECIDE", .right = true },
+/* What is shown of one file, or of all files, under a policy: without draws, its figures. */
+struct estimate {
+	double n_jobs;
+	struct sim_figures mean, half;	/* half: of the widths of intervals */
+	double ratio, ratio_half;	/* of avg_jct_s to that under the first policy */
 };
 
-static void add_row(struct table *t, const char *name, double n_jobs, const struct sim_figures *f,
-		    bool racks)
+static int n_draws(const struct simulations *s)
 {
+	return s->draws ? s->draws : 1;
+}
+
+/* Sets the figures of each draw: of a file, or the means of all files. */
+static void figures_of_draws(const struct simulations *s, int policy, int file,
+			     struct sim_figures *of)
+{
+	const struct sim_result *results = s->results + (ptrdiff_t)policy * s->n;
+	int first = file == ALL_FILES ? 0 : file, n = file == ALL_FILES ? s->n_files : 1;
+	struct sim_figures *of_files = xcalloc((size_t)n, sizeof(*of_files));
+
+	for (int d = 0; d < n_draws(s); d++) {
+		for (int i = 0; i < n; i++)
+			of_files[i] = results[(first + i) * n_draws(s) + d].figures;
+		of[d] = sim_figures_mean(of_files, n);
+	}
+	free(of_files);
+}
+
+static struct estimate estimate_of(const struct simulations *s, int policy, int file)
+{
+	int n = n_draws(s);
+	struct sim_figures *of = xcalloc((size_t)n, sizeof(*of)),
+		*of_first = xcalloc((size_t)n, sizeof(*of_first));
+	double *ratios = xcalloc((size_t)n, sizeof(*ratios)), ratio = 0;
+	struct estimate e = { 0 };
+
+	figures_of_draws(s, policy, file, of);
+	figures_of_draws(s, 0, file, of_first);
+	for (int d = 0; d < n; d++) {
+		ratios[d] = of[d].avg_jct_s / of_first[d].avg_jct_s;
+		ratio += ratios[d];
+	}
+	e.mean = sim_figures_mean(of, n);
+	e.half = sim_figures_half_width(of, n);
+	e.ratio = ratio / n;
+	e.ratio_half = half_width(ratios, n);
+	for (int i = 0; i < s->n_files; i++)
+		if (file == ALL_FILES)
+			e.n_jobs += (double)s->files[i].n_jobs / s->n_files;
+		else if (i == file)
+			e.n_jobs = s->files[i].n_jobs;
+	free(of);
+	free(of_first);
+	free(ratios);
+	return e;
+}
+
+/* --- people --- */
+
+/* The columns; those of draws and of several policies only where there are such. */
+enum {
+	NAME, JOBS, MEAN, MEAN_HALF, RATIO, RATIO_HALF, MEDIAN, P99, MAKESPAN, RESTARTS, GPU_HOURS,
+	UNFAIR, DECIDE, N_COLUMNS
+};
+#define NAME_WIDTH 8		/* characters that fit into 80 columns */
+
+static const struct table_column columns[N_COLUMNS] = {
+	[NAME] = { .heading = "WORKLOAD", .flexible = true, .min_width = NAME_WIDTH },
+	[JOBS] = { .heading = "JOBS", .right = true },
+	[MEAN] = { .heading = "MEAN", .right = true },
+	[MEAN_HALF] = { .heading = "+-95%", .right = true },
+	[RATIO] = { .heading = "RATIO", .right = true },
+	[RATIO_HALF] = { .heading = "+-95%", .right = true },
+	[MEDIAN] = { .heading = "MEDIAN", .right = true },
+	[P99] = { .heading = "P99", .right = true },
+	[MAKESPAN] = { .heading = "MAKESPAN", .right = true },
+	[RESTARTS] = { .heading = "RESTARTS", .right = true },
+	[GPU_HOURS] = { .heading = "GPU-H", .right = true },
+	[UNFAIR] = { .heading = "UNFAIR", .right = true },
+	[DECIDE] = { .heading = "DECIDE", .right = true },
+};
+
+/* A table, and what it has columns for. */
+struct figures_table {
+	struct table table;
+	struct table_column heads[N_COLUMNS];
+	bool racks, draws, ratio;
+};
+
+static bool has_column(const struct figures_table *f, int k)
+{
+	return (f->draws || (k != MEAN_HALF && k != RATIO_HALF)) &&
+	       (f->ratio || (k != RATIO && k != RATIO_HALF));
+}
+
+static void begin_table(struct figures_table *f, const struct simulations *s, bool of_policies)
+{
+	int n = 0;
+
+	f->racks = s->policies->racks > 0;
+	f->draws = s->draws > 0;
+	f->ratio = of_policies;
+	for (int k = 0; k < N_COLUMNS; k++) {
+		if (!has_column(f, k))
+			continue;
+		f->heads[n] = columns[k];
+		if (k == NAME && of_policies)
+			f->heads[n].heading = "POLICY";
+		/* How long jobs communicated, instead of how fair their shares were. */
+		if (f->racks && (k == RESTARTS || k == UNFAIR))
+			f->heads[n].heading = k == RESTARTS ? "LEASES" : "COMM";
+		/* With the further columns the table may be too wide for a terminal. */
+		if ((f->draws || f->ratio) && k >= RESTARTS)
+			f->heads[n].leave_out = DECIDE - k + 1;
+		n++;
+	}
+	table_init(&f->table, f->heads, n);
+}
+
+static void add_row(struct figures_table *shown, const char *name, const struct estimate *e)
+{
+	struct table *t = &shown->table;
+	const struct sim_figures *f = &e->mean;
+
 	table_text(t, name);
-	table_cell(t, "%.0f", n_jobs);
+	table_cell(t, "%.0f", e->n_jobs);
 	table_cell(t, "%.0f", f->avg_jct_s);
+	if (shown->draws)
+		table_cell(t, "%.0f", e->half.avg_jct_s);
+	if (shown->ratio)
+		table_cell(t, "%.3f", e->ratio);
+	if (shown->ratio && shown->draws)
+		table_cell(t, "%.3f", e->ratio_half);
 	table_cell(t, "%.0f", f->median_jct_s);
 	table_cell(t, "%.0f", f->p99_jct_s);
 	table_duration(t, f->makespan_s);
-	table_cell(t, "%.0f", racks ? n_jobs + f->restarts : f->restarts);
+	table_cell(t, "%.0f", shown->racks ? e->n_jobs + f->restarts : f->restarts);
 	table_cell(t, "%.0f", f->gpu_hours);
-	if (racks)
+	if (shown->racks)
 		table_cell(t, "%.0f", f->communication_s);
 	else
 		table_cell(t, "%.0f%%", 100 * f->unfair_fraction);
@@ -42,13 +160,11 @@ static void add_row(struct table *t, const char *name, double n_jobs, const stru
 
 const char *sim_policy_name(const struct sim_options *o)
 {
-	return o->policy ? o->policy->name : o->rack_policy;
+	return o->policy ? o->policy->name : o->rack_policy->name;
 }
 
-void simulations_add_title(const struct simulations *s, struct text *t)
+void simulations_add_title(const struct sim_options *o, struct text *t)
 {
-	const struct sim_options *o = &s->options;
-
 	text_addf(t, "%s on ", sim_policy_name(o));
 	if (!o->n_kinds)
 		text_addf(t, "%d node%s of %d GPU%s", o->nodes, plural(o->nodes),
@@ -75,13 +191,13 @@ void simulations_add_title(const struct simulations *s, struct text *t)
  * "trace-1" and "trace-2". */
 static size_t common_start(const struct simulations *s)
 {
-	const char *first = s->workloads[0].name;
+	const char *first = s->files[0].name;
 	size_t n = strlen(first);
 
-	for (int i = 1; i < s->n; i++) {
+	for (int i = 1; i < s->n_files; i++) {
 		size_t same = 0;
 
-		while (same < n && s->workloads[i].name[same] == first[same])
+		while (same < n && s->files[i].name[same] == first[same])
 			same++;
 		n = same;
 	}
@@ -95,45 +211,76 @@ static size_t bytes_left_out(const struct simulations *s, int width)
 {
 	size_t longest = 0;
 
-	for (int i = 0; i < s->n; i++)
-		if (strlen(s->workloads[i].name) > longest)
-			longest = strlen(s->workloads[i].name);
-	return width > 0 && s->n > 1 && longest > NAME_WIDTH ? common_start(s) : 0;
+	for (int i = 0; i < s->n_files; i++)
+		if (strlen(s->files[i].name) > longest)
+			longest = strlen(s->files[i].name);
+	return width > 0 && s->n_files > 1 && longest > NAME_WIDTH ? common_start(s) : 0;
+}
+
+static void print_title(const struct simulations *s, const char *title, const struct output *out)
+{
+	fputs(title, out->file);
+	if (s->draws)
+		fprintf(out->file, "; %d draws", s->draws);
+	fputs("\n\n", out->file);
+}
+
+/* A line for each workload. */
+static void print_policy(const struct simulations *s, int policy, const struct output *out)
+{
+	size_t left_out = bytes_left_out(s, out->width);
+	struct text title = TEXT_INIT;
+	struct figures_table shown;
+	struct estimate e;
+
+	simulations_add_title(&s->policies[policy], &title);
+	print_title(s, title.data, out);
+	text_release(&title);
+	begin_table(&shown, s, false);
+	for (int i = 0; i < s->n_files; i++) {
+		char *name = xasprintf("%s%s", left_out ? ".." : "", s->files[i].name + left_out);
+
+		e = estimate_of(s, policy, i);
+		add_row(&shown, name, &e);
+		free(name);
+	}
+	if (s->n_files > 1) {
+		e = estimate_of(s, policy, ALL_FILES);
+		add_row(&shown, "mean", &e);
+		table_style(&shown.table, STYLE_BOLD);
+	}
+	table_end(&shown.table, out);
+}
+
+/* A line for each policy. */
+static void print_policies(const struct simulations *s, const struct output *out)
+{
+	struct figures_table shown;
+	char *title = xasprintf("%d policies, compared with %s", s->n_policies,
+				sim_policy_name(s->policies));
+
+	print_title(s, title, out);
+	free(title);
+	begin_table(&shown, s, true);
+	for (int p = 0; p < s->n_policies; p++) {
+		struct estimate e = estimate_of(s, p, ALL_FILES);
+
+		add_row(&shown, sim_policy_name(&s->policies[p]), &e);
+	}
+	table_end(&shown.table, out);
 }
 
 void simulations_print(const struct simulations *s, const struct output *out)
 {
-	struct sim_figures mean = sim_figures_mean(s->results, s->n);
-	size_t left_out = bytes_left_out(s, out->width);
-	struct text title = TEXT_INIT;
-	struct table_column heads[sizeof(columns) / sizeof(columns[0])];
-	bool racks = s->options.racks > 0;
-	double n_jobs = 0;
-	struct table t;
-
-	simulations_add_title(s, &title);
-	fprintf(out->file, "%s\n\n", title.data);
-	text_release(&title);
-	memcpy(heads, columns, sizeof(heads));
-	if (racks) {	/* how long jobs communicated, instead of how fair their shares were */
-		heads[RESTARTS].heading = "LEASES";
-		heads[UNFAIR].heading = "COMM";
+	for (int p = 0; p < s->n_policies; p++) {
+		if (p)
+			putc('\n', out->file);
+		print_policy(s, p, out);
 	}
-	table_begin(&t, heads);
-	for (int i = 0; i < s->n; i++) {
-		char *name = xasprintf("%s%s", left_out ? ".." : "",
-				       s->workloads[i].name + left_out);
-
-		add_row(&t, name, s->workloads[i].n_jobs, &s->results[i].figures,
-			racks);
-		free(name);
-		n_jobs += (double)s->workloads[i].n_jobs / s->n;
+	if (s->n_policies > 1) {
+		putc('\n', out->file);
+		print_policies(s, out);
 	}
-	if (s->n > 1) {
-		add_row(&t, "mean", n_jobs, &mean, racks);
-		table_style(&t, STYLE_BOLD);
-	}
-	table_end(&t, out);
 }
 
 /* --- programs --- */
@@ -162,9 +309,37 @@ static void add_figures(struct json *j, const struct sim_figures *f, const struc
 	json_number(j, "wall_s", f->wall_s);
 }
 
+static void add_interval(struct json *j, const char *key, double mean, double half)
+{
+	json_array(j, key);
+	json_number(j, NULL, mean - half);
+	json_number(j, NULL, mean + half);
+	json_end(j);
+}
+
+static void add_estimate(struct json *j, const struct simulations *s, const struct estimate *e)
+{
+	const struct sim_figures *f = &e->mean, *half = &e->half;
+
+	add_figures(j, f, s->policies);
+	if (s->n_policies > 1)
+		json_number(j, "avg_jct_ratio", e->ratio);
+	if (!s->draws)
+		return;
+	json_object(j, "ci95");
+	add_interval(j, "avg_jct_s", f->avg_jct_s, half->avg_jct_s);
+	add_interval(j, "median_jct_s", f->median_jct_s, half->median_jct_s);
+	add_interval(j, "p99_jct_s", f->p99_jct_s, half->p99_jct_s);
+	add_interval(j, "makespan_s", f->makespan_s, half->makespan_s);
+	add_interval(j, "restarts", f->restarts, half->restarts);
+	add_interval(j, "gpu_hours", f->gpu_hours, half->gpu_hours);
+	if (s->n_policies > 1)
+		add_interval(j, "avg_jct_ratio", e->ratio, e->ratio_half);
+	json_end(j);
+}
+
 static void add_options(struct json *j, const struct sim_options *o)
 {
-	json_integer(j, "schema_version", 1);
 	json_string(j, "policy", sim_policy_name(o));
 	if (o->n_kinds) {
 		json_array(j, "kinds");
@@ -201,23 +376,45 @@ static void add_options(struct json *j, const struct sim_options *o)
 	json_bool(j, "events", o->events);
 }
 
+static void add_policy(struct json *j, const struct simulations *s, int policy)
+{
+	struct estimate e = estimate_of(s, policy, ALL_FILES);
+
+	add_options(j, &s->policies[policy]);
+	if (s->draws)
+		json_integer(j, "draws", s->draws);
+	if (s->draws && (s->policies->racks || s->policies->plans))
+		json_integer(j, "seed", (int64_t)s->policies->seed);
+	add_estimate(j, s, &e);
+	json_array(j, "workloads");
+	for (int i = 0; i < s->n_files; i++) {
+		e = estimate_of(s, policy, i);
+		json_object(j, NULL);
+		json_string(j, "name", s->files[i].name);
+		json_integer(j, "jobs", s->files[i].n_jobs);
+		add_estimate(j, s, &e);
+		json_end(j);
+	}
+	json_end(j);
+}
+
 void simulations_print_json(const struct simulations *s, FILE *out)
 {
-	struct sim_figures mean = sim_figures_mean(s->results, s->n);
 	struct json j;
 
 	json_init(&j, out);
 	json_object(&j, NULL);
-	add_options(&j, &s->options);
-	add_figures(&j, &mean, &s->options);
-	json_array(&j, "workloads");
-	for (int i = 0; i < s->n; i++) {
-		json_object(&j, NULL);
-		json_string(&j, "name", s->workloads[i].name);
-		json_integer(&j, "jobs", s->workloads[i].n_jobs);
-		add_figures(&j, &s->results[i].figures, &s->options);
-		json_end(&j);
+	json_integer(&j, "schema_version", 1);
+	if (s->n_policies > 1)
+		json_array(&j, "policies");
+	for (int p = 0; p < s->n_policies; p++) {
+		if (s->n_policies > 1)
+			json_object(&j, NULL);
+		add_policy(&j, s, p);
+		if (s->n_policies > 1)
+			json_end(&j);
 	}
-	json_end(&j);
+	if (s->n_policies > 1)
+		json_end(&j);
 	json_end(&j);
 }

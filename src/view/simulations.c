@@ -19,7 +19,7 @@
 
 static int read_profiles(struct simulations *s, const char *directory, struct err *err)
 {
-	const struct sim_options *o = &s->options;
+	const struct sim_options *o = s->policies;
 	const char *kinds[SCHED_KINDS];
 
 	for (int k = 0; k < o->n_kinds; k++)
@@ -34,31 +34,47 @@ static int read_profiles(struct simulations *s, const char *directory, struct er
 static int read_files(struct simulations *s, const char *directory, const struct strings *paths,
 		      struct err *err)
 {
-	const struct sim_options *o = &s->options;
+	const struct sim_options *o = s->policies;
 	int rc = o->racks ? sim_racks_read(&s->racks, s->tiers, s->links, s->models, err)
 		: o->plans ? sim_plans_read(&s->plans, directory, o->gpus_per_node,
 					    o->nodes * o->gpus_per_node, err)
 		: read_profiles(s, directory, err);
 
-	s->workloads = xcalloc(paths->count, sizeof(*s->workloads));
-	s->results = xcalloc(paths->count, sizeof(*s->results));
+	s->files = xcalloc(paths->count, sizeof(*s->files));
 	for (size_t i = 0; i < paths->count && rc == 0; i++) {
-		struct sim_workload *w = &s->workloads[s->n];
+		struct sim_workload *w = &s->files[s->n_files];
 		const char *path = paths->items[i];
 
 		rc = o->racks ? sim_racks_workload(&s->racks, path, w, err)
 			: o->plans ? sim_plans_workload(&s->plans, path, w, err)
 			: sim_workload_read(w, path, &s->profiles, err);
-		s->n += rc == 0;
+		s->n_files += rc == 0;
 	}
 	return rc;
 }
 
-static int run_workload(struct simulations *s, int i, const struct sim_progress *progress,
+/* Makes the list of runs. */
+static void list_runs(struct simulations *s)
+{
+	int draws = s->draws ? s->draws : 1;
+
+	s->n = s->n_files * draws;
+	s->n_runs = s->n * s->n_policies;
+	s->workloads = xcalloc((size_t)s->n, sizeof(*s->workloads));
+	s->results = xcalloc((size_t)s->n_runs, sizeof(*s->results));
+	for (int i = 0; i < s->n; i++)
+		if (s->draws)
+			sim_workload_draw(&s->files[i / draws], s->policies->seed, i % draws + 1,
+					  &s->workloads[i]);
+		else
+			s->workloads[i] = s->files[i];
+}
+
+static int run_one(struct simulations *s, int i, const struct sim_progress *progress,
 			struct err *err)
 {
-	const struct sim_options *o = &s->options;
-	const struct sim_workload *w = &s->workloads[i];
+	const struct sim_options *o = &s->policies[i / s->n];
+	const struct sim_workload *w = &s->workloads[i % s->n];
 	struct sim_result *r = &s->results[i];
 
 	return o->racks ? sim_racks_run(o, &s->racks, w, progress, r, err)
@@ -72,17 +88,17 @@ struct team {
 	struct simulations *s;
 	pthread_mutex_t mutex;
 	pthread_cond_t changed;
-	int next;		/* the first workload that no thread has taken */
+	int next;		/* the first run that no thread has taken */
 	int working;		/* threads */
 	int done, total;	/* jobs */
-	int failed;		/* the first workload that failed; n: none */
-	struct err err;		/* the error of that workload */
+	int failed;		/* the first run that failed; n_runs: none */
+	struct err err;		/* the error of that run */
 };
 
 struct worker {
 	struct team *team;
 	pthread_t thread;
-	int done;		/* jobs of the present workload that team->done includes */
+	int done;		/* jobs of the present run that team->done includes */
 };
 
 static void tell_team(void *data, int done)
@@ -95,13 +111,13 @@ static void tell_team(void *data, int done)
 	w->done = done;
 }
 
-/* Takes the next workload; -1: all are taken, or one has failed. */
-static int take_workload(struct team *team)
+/* Takes the next run; -1: all are taken, or one has failed. */
+static int take_run(struct team *team)
 {
 	int i = -1;
 
 	pthread_mutex_lock(&team->mutex);
-	if (team->next < team->s->n && team->failed == team->s->n)
+	if (team->next < team->s->n_runs && team->failed == team->s->n_runs)
 		i = team->next++;
 	pthread_mutex_unlock(&team->mutex);
 	return i;
@@ -114,9 +130,9 @@ static void work_all(struct worker *w)
 	struct err err;
 	int i;
 
-	while ((i = take_workload(w->team)) >= 0) {
+	while ((i = take_run(w->team)) >= 0) {
 		w->done = 0;
-		if (run_workload(s, i, &progress, &err)) {
+		if (run_one(s, i, &progress, &err)) {
 			pthread_mutex_lock(&w->team->mutex);
 			if (i < w->team->failed) {
 				w->team->failed = i;
@@ -209,10 +225,11 @@ int simulations_run(struct simulations *s, const char *directory, const struct s
 
 	if (read_files(s, directory, workloads, err))
 		return -1;
-	team.failed = s->n;
-	for (int i = 0; i < s->n; i++)
-		team.total += s->workloads[i].n_jobs;
-	n = count_cores() < s->n ? count_cores() : s->n;
+	list_runs(s);
+	team.failed = s->n_runs;
+	for (int i = 0; i < s->n_runs; i++)
+		team.total += s->workloads[i % s->n].n_jobs;
+	n = count_cores() < s->n_runs ? count_cores() : s->n_runs;
 	workers = xcalloc((size_t)n, sizeof(*workers));
 	team.working = n;
 	for (int i = 0; i < n; i++) {
@@ -231,7 +248,7 @@ int simulations_run(struct simulations *s, const char *directory, const struct s
 	for (int i = 0; i < started; i++)
 		pthread_join(workers[i].thread, NULL);
 	free(workers);
-	if (team.failed == s->n)
+	if (team.failed == s->n_runs)
 		return 0;
 	*err = team.err;
 	return -1;
@@ -239,10 +256,14 @@ int simulations_run(struct simulations *s, const char *directory, const struct s
 
 void simulations_release(struct simulations *s)
 {
-	for (int i = 0; i < s->n; i++) {
+	for (int i = 0; i < s->n_runs; i++)
 		sim_result_release(&s->results[i]);
-		sim_workload_release(&s->workloads[i]);
-	}
+	for (int i = 0; s->draws && i < s->n; i++)
+		free(s->workloads[i].jobs);
+	for (int i = 0; i < s->n_files; i++)
+		sim_workload_release(&s->files[i]);
+	free(s->policies);
+	free(s->files);
 	free(s->results);
 	free(s->workloads);
 	sim_profiles_release(&s->profiles);

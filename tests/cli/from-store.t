@@ -37,7 +37,7 @@ for wrong in '--policy best' '--policy fifo --policy best' '--devices 0' '--devi
 done
 status '--devices without --from-store is a usage error' 64 \
 	"$POLLUX" simulate --devices 2 --profiles x -w y
-status '--json of two policies of other simulations is a usage error' 64 \
+status '--json of two policies of other simulations needs their files' 66 \
 	"$POLLUX" simulate --profiles x -w y -p fifo -p las --json
 
 # --- by hand ---
@@ -106,7 +106,7 @@ fifo 4 5 110.8 107 155.72 757 0 654' "$(figures)"
 # On one device, which is too few for job three. fifo: one runs to 125, two from there to 190; four,
 # alone, to 125. las in slices of a minute: one runs to 60, two from 60 to 125 (at 120 both have had
 # 60 s), one again, for 10 + 65 s, to 200.
-status 'simulate succeeds with one device' 0 simulate -p fifo -p las --devices 1 --json
+status 'simulate succeeds with one device' 0 simulate -p fifo,las --devices 1 --json
 is 'one device leaves out a job for two, and las shares it at a restart' \
 '- - 4 117.5 120 159.1 760 2 175
 fifo 2 4 113.5 116 156.04 757 0 454

@@ -175,7 +175,7 @@ is 'the figures are those on record (UPDATE=1 records)' \
 status '--ends-csv is accepted' 0 simulate -w "$example/workloads" -n 4 -l known \
 	-k full --ends-csv ends.csv --json
 is '--ends-csv has a heading' \
-	'name,part,time,from,middle,to,finish,workload' "$(head -n 1 ends.csv)"
+	'name,part,time,from,middle,to,finish,workload,policy,draw' "$(head -n 1 ends.csv)"
 is '--ends-csv does not change what happens' \
 	"$(simulate -w "$example/workloads" -n 4 -l known -k full --json |
 	json 'print $d->{avg_jct_s}')" "$(printf '%s\n' "$out" | json 'print $d->{avg_jct_s}')"
@@ -191,14 +191,15 @@ status '--jobs-csv and --timeline-csv are accepted' \
 	0 simulate -w "$example/workloads" -n 4 --jobs-csv jobs.csv \
 	--timeline-csv timeline.csv
 is '--jobs-csv has a heading' \
-	'name,submit,start,finish,restarts,workload,application,gpu_hours,rho' \
+	'name,submit,start,finish,restarts,workload,application,gpu_hours,rho,policy,draw' \
 	"$(head -n 1 jobs.csv)"
 is '--jobs-csv has a row for each job' 40 \
-	"$(tail -n +2 jobs.csv |
-	grep -Ec '^[a-z]+-[0-9]+,[0-9]+,[0-9]+,[0-9.]+,[0-9]+,workload-1,[a-z]+,[0-9.]+,[0-9.]+$')"
+	"$(tail -n +2 jobs.csv | grep -Ec '^[a-z]+-[0-9]+(,[0-9]+){2},[0-9.]+,[0-9]+,workload-1,'\
+'[a-z]+(,[0-9.]+){2},goodput,$')"
 is '--jobs-csv has the application of each job' '' \
 	"$(perl -F, -ane 'next if $. == 1; print unless $F[0] =~ /^\Q$F[6]\E-/' jobs.csv)"
-is '--timeline-csv has a heading' 'time,running,waiting,gpus,restarts,workload' \
+is '--timeline-csv has a heading' \
+	'time,running,waiting,gpus,restarts,workload,policy,draw,placements' \
 	"$(head -n 1 timeline.csv)"
 run simulate -w "$example/workloads" -n 4 --json
 is '--timeline-csv has a row for each decision' \
@@ -239,8 +240,6 @@ if command -v gnuplot >/dev/null; then
 	like 'each policy has its table beside a picture' '^las on 16 nodes of 4 GPUs$' "$out"
 fi
 
-status 'JSON of two policies is a usage error' \
-	64 simulate -w "$example/workloads" -p fifo -p las --json
 is 'an unknown second policy is found before anything is printed' '' \
 	"$(simulate -w "$example/workloads" -p fifo -p best 2>/dev/null)"
 

@@ -49,6 +49,19 @@ done
 figure=makespan_s
 is 'a late job waits for the guaranteed one' 1300 "$(figure -p rubick)"
 
+# --- what can be checked from outside ---
+status 'plans have CSV of jobs and decisions, of both policies' 0 plans -w jobs.csv \
+	-p goodput,rubick --jobs-csv out.csv --timeline-csv timeline.csv --cdf-csv cdf.csv
+is 'each job has a row under each policy' '3 goodput 3 rubick' \
+	"$(awk -F, 'NR > 1 { n[$10]++ }
+		END { print n["goodput"], "goodput", n["rubick"], "rubick" }' out.csv)"
+is 'the wide job has both nodes, on GPUs that no other job has' 'wide-1 0:0-1 1:0-1' \
+	"$(grep wide-1 timeline.csv | sed -n '1s/.*,//p')"
+is 'a job on a part of a node has GPUs by number' 'first 0:0-1' \
+	"$(sed -n '2s/.*,//p' timeline.csv)"
+status 'plans are drawn' 0 plans -w jobs.csv --draws 3 --seed 1 --json
+is 'JSON of plans has the draws' 3 "$(printf '%s\n' "$out" | json "print \$d->{draws}")"
+
 # The initial plan does not matter without a guarantee.
 sed -i '3d' jobs.csv
 figure=avg_jct_s

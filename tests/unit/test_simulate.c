@@ -525,11 +525,35 @@ static void published(void)
 	fclose(f);
 }
 
+/* By tables of Student's t at 0.975: 12.7062, 4.302653, 2.2622 and 2.0860 with 1, 2, 9 and 20
+ * degrees of freedom. */
+static void intervals(void)
+{
+	double values[21];
+	struct sim_figures half, two[2] = {
+		{ .avg_jct_s = 1, .wall_s = 5 }, { .avg_jct_s = 3, .wall_s = 5 },
+	};
+
+	for (int i = 0; i < 21; i++)
+		values[i] = i;
+	near(half_width(values, 2), 12.7062 * 0.5, 1e-5, "an interval of two values");
+	near(half_width(values, 3), 4.302653 * sqrt(1 / 3.0), 1e-5, "an interval of three values");
+	near(half_width(values, 10), 2.2622 * sqrt(82.5 / 9 / 10), 2e-5,
+	     "an interval of ten values");
+	near(half_width(values, 21), 2.0860 * sqrt(770 / 20.0 / 21), 2e-5,
+	     "an interval of twenty-one values");
+	ok(isnan(half_width(values, 1)), "one value has no interval");
+	half = sim_figures_half_width(two, 2);
+	near(half.avg_jct_s, 12.7062, 1e-5, "each figure has its interval");
+	near(half.wall_s, 0, 0, "a figure that is always the same has none");
+}
+
 int main(void)
 {
 	if (!mkdtemp(directory))
 		return 2;
 	write_case();
+	intervals();
 	two_jobs();
 	two_jobs_at_events();
 	fairness();
