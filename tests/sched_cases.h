@@ -134,7 +134,8 @@ static inline double case_turn_s(const struct sched_input *in)
 	for (int i = 0; i < in->n_jobs; i++) {
 		if (!case_least(in, &in->jobs[i]))
 			continue;
-		slice = fmax(slice, case_slice_s(in, &in->jobs[i]));
+		slice = fmax(slice, fmax(case_slice_s(in, &in->jobs[i]),
+					 in->slice_s + in->jobs[i].restart_s));
 		if (!isnan(in->jobs[i].remaining_samples))
 			restart = fmax(restart, in->jobs[i].restart_s);
 	}

@@ -58,7 +58,7 @@ static void set_limits(const struct curves *curves, struct claims *claims)
 
 		list[i].at_s = isnan(c->job->submitted_s) ? -HUGE_VAL : c->job->submitted_s;
 		list[i].round_device_s = c->least * c->slice_s;
-		slice_s = fmax(slice_s, c->slice_s);
+		slice_s = fmax(slice_s, fmax(c->slice_s, curves->slice_s + c->restart_s));
 		if (!isnan(c->remaining_device_s))
 			end_s = fmax(end_s, CLAIMS_END_RESTARTS * c->restart_s);
 	}

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "claims.h"
+#include "lengths.h"
 #include "pollux/mem.h"
 
 /* A turn that costs less, in slices, is a suspension, or as good. */
@@ -57,51 +58,75 @@ static int shorter(const void *a, const void *b)
 
 /* --- what makes room --- */
 
-static bool may_be_suspended(const struct claims_rest *rest, int index, const struct curve *brief)
+/* True if it is known that the running job ends sooner than the brief one would. */
+static bool ends_sooner(const struct curve *c, const struct brief *brief)
+{
+	return c->spread <= SCHED_TRUSTED_SPREAD && lengths_kept_device_s(c) <= brief->device_s;
+}
+
+/* Counts the devices of each kind that are left to the brief job. */
+static void left_for(const struct claims_rest *rest, const struct brief *brief, int *left)
+{
+	const struct curves *curves = rest->curves;
+
+	for (int k = 0; k < curves->n_kinds; k++)
+		left[k] = rest->left[k];
+	for (int i = 0; i < curves->in->n_jobs; i++) {
+		const struct curve *c = &curves->items[i];
+
+		if (c->held && rest->claims->items[i].kind == CLAIM_FREE && ends_sooner(c, brief))
+			left[c->held_kind] -= c->held_devices;
+	}
+}
+
+static bool may_be_suspended(const struct claims_rest *rest, int index, const struct brief *brief,
+			     const int *left)
 {
 	const struct curves *curves = rest->curves;
 	const struct curve *c = &curves->items[index];
-	int least = brief->least_on[c->held_kind];
+	int least = curves->items[brief->index].least_on[c->held_kind];
 
 	return rest->claims->items[index].kind == CLAIM_SOME && c->held && c->settled &&
 	       !curve_stays(c) && c->turn_cost_s < SUSPENSION_SLICES * curves->slice_s &&
-	       least && least <= c->held_devices + rest->left[c->held_kind] &&
-	       !claims_was_overdue(curves, rest->claims, c, false) && !is_brief(curves, c);
+	       least && least <= c->held_devices + left[c->held_kind] &&
+	       !claims_was_overdue(curves, rest->claims, c, false) && !is_brief(curves, c) &&
+	       !ends_sooner(c, brief);
 }
 
-/* Takes its devices from the job whose slice ends first among those that can be suspended. False:
- * there is none. */
-static bool suspend_for(struct claims_rest *rest, const struct curve *brief)
+/* Takes its devices from the job whose slice ends first among those that can be suspended. */
+static void suspend_for(struct claims_rest *rest, const struct brief *brief, int *left)
 {
 	const struct curve *first = NULL;
 
 	for (int i = 0; i < rest->curves->in->n_jobs; i++) {
 		const struct curve *c = &rest->curves->items[i];
 
-		if (may_be_suspended(rest, i, brief) &&
+		if (may_be_suspended(rest, i, brief, left) &&
 		    (!first || curve_slice_end_s(rest->curves, c, false) <
 				       curve_slice_end_s(rest->curves, first, false)))
 			first = c;
 	}
 	if (!first)
-		return false;
+		return;
 	rest->claims->items[first - rest->curves->items] = (struct claim){ .kind = CLAIM_EXACT };
 	rest->left[first->held_kind] += first->held_devices;
-	return true;
+	left[first->held_kind] += first->held_devices;
 }
 
 /* --- all --- */
 
-static void start(struct claims_rest *rest, int index)
+static void start(struct claims_rest *rest, const struct brief *brief)
 {
 	const struct curves *curves = rest->curves;
-	const struct curve *c = &curves->items[index];
-	struct claim *claim = &rest->claims->items[index];
-	int at = curve_least_within(curves, c, rest->left);
+	const struct curve *c = &curves->items[brief->index];
+	struct claim *claim = &rest->claims->items[brief->index];
+	int left[SCHED_KINDS], at;
 
 	claim->brief = true;
-	if (!at && suspend_for(rest, c))
-		at = curve_least_within(curves, c, rest->left);
+	left_for(rest, brief, left);
+	if (!curve_least_within(curves, c, left))
+		suspend_for(rest, brief, left);
+	at = curve_least_within(curves, c, left);
 	if (!at)
 		return;
 	*claim = (struct claim){ .kind = CLAIM_EXACT, .at = at, .brief = true };
@@ -134,7 +159,7 @@ void claims_start_brief(struct claims_rest *rest)
 		left_device_s -= list[k].device_s;
 		if (left_device_s < 0)
 			break;
-		start(rest, list[k].index);
+		start(rest, &list[k]);
 	}
 	free(list);
 }

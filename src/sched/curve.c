@@ -7,6 +7,7 @@
 #include "pollux/mem.h"
 
 #define DEFAULT_SLICE_S 600.0
+#define JUST_BEHIND 1e-9
 #define RESTARTS_PER_SLICE 20	/* an unknown restart takes this part of a slice */
 
 static bool is_positive(double x)
@@ -133,14 +134,39 @@ double curve_slice_end_s(const struct curves *curves, const struct curve *c, boo
 	bool is_first = starts_now ? !c->held && !(c->job->attained_service_device_s > 0)
 				   : !c->job->restarts;
 
-	if (!is_first)
-		return launched_s + c->slice_s;
-	return launched_s + fmax(curves->slice_s + c->restart_s, c->slice_s);
+	return launched_s +
+	       (is_first ? fmax(curves->slice_s + c->restart_s, c->slice_s) : c->slice_s);
 }
 
 double curve_settle_s(const struct curves *curves, const struct curve *c)
 {
 	return fmax(CURVE_SETTLE_RESTARTS * c->relaunch_s, CURVE_SETTLE_SLICES * curves->slice_s);
+}
+
+double curve_limit_device_s(const struct curve *c)
+{
+	if (!(c->job->time_left_s > 0))
+		return HUGE_VAL;
+	return c->job->time_left_s * (c->held ? c->held_devices : c->least);
+}
+
+/* Sets what is known to remain of the job. */
+static void set_remaining(struct curve *c)
+{
+	const struct sched_job *job = c->job;
+
+	c->remaining_device_s = (double)NAN;
+	if (!isnan(job->remaining_samples))
+		c->remaining_device_s = positive_or(fmax(job->remaining_samples, 1) / c->unit,
+						    (double)NAN);
+	c->spread = job->remaining_spread > 0 ? job->remaining_spread : 0;
+	if (isnan(c->remaining_device_s)) {
+		c->remaining_device_s = positive_or(job->remaining_device_s, (double)NAN);
+		c->spread = HUGE_VAL;
+	}
+	if (!isnan(c->remaining_device_s))
+		c->remaining_device_s = fmin(c->remaining_device_s, curve_limit_device_s(c));
+	c->ends_in_s = c->remaining_device_s / c->now;
 }
 
 static struct curve curve_of(const struct curves *all, size_t index)
@@ -175,15 +201,7 @@ static struct curve curve_of(const struct curves *all, size_t index)
 	c.settled = c.held && (!c.in_slice || age_s >= curve_settle_s(all, &c));
 	set_allowed(all, &c);
 	set_held(all, &c);
-	c.remaining_device_s = positive_or(fmax(job->remaining_samples, 1) / c.unit, (double)NAN);
-	if (isnan(job->remaining_samples))
-		c.remaining_device_s = (double)NAN;
-	c.spread = job->remaining_spread > 0 ? job->remaining_spread : 0;
-	if (isnan(c.remaining_device_s)) {
-		c.remaining_device_s = positive_or(job->remaining_device_s, (double)NAN);
-		c.spread = HUGE_VAL;
-	}
-	c.ends_in_s = c.remaining_device_s / c.now;
+	set_remaining(&c);
 	return c;
 }
 
@@ -202,7 +220,14 @@ static double service_of(const struct curve *c)
 	return fmax(c->job->attained_service_device_s, 0);
 }
 
-/* Jobs by workload, those of most service first. */
+/* True if what remains of both is known, by siblings, or of neither. */
+static bool are_ordered(const struct curve *x, const struct curve *y)
+{
+	return x->job->workload == y->job->workload &&
+	       isnan(x->remaining_device_s) == isnan(y->remaining_device_s);
+}
+
+/* Jobs by workload, those of which something is known first, then those of most service. */
 static int by_service(const void *a, const void *b)
 {
 	const struct curve *x = *(struct curve *const *)a, *y = *(struct curve *const *)b;
@@ -210,29 +235,41 @@ static int by_service(const void *a, const void *b)
 
 	if (x->job->workload != y->job->workload)
 		return x->job->workload < y->job->workload ? -1 : 1;
+	if (!are_ordered(x, y))
+		return isnan(y->remaining_device_s) ? -1 : 1;
 	if (more < 0 || more > 0)
 		return more < 0 ? -1 : 1;
 	return (x > y) - (x < y);
 }
 
-/* Of the jobs of a workload whose length is not known, that of most service is the pilot. The
- * others count as if they had had a slice more than it. */
-static void set_pilots(struct curves *all)
+/* Sets behind_device_s of a job by that before it in the order by service, of the same workload. */
+static void put_behind(struct curve *c, const struct curve *before)
+{
+	bool is_pilot = !(before->behind_device_s > 0);
+
+	if (!isnan(c->remaining_device_s))
+		c->behind_device_s = (1 + JUST_BEHIND) *
+				     fmax(before->remaining_device_s, before->behind_device_s);
+	else if (is_pilot)
+		c->behind_device_s = service_of(before) + before->least * before->slice_s;
+	else
+		c->behind_device_s = before->behind_device_s;
+}
+
+/* Of the jobs of a workload that told no length, that of most service goes first. Where nothing
+ * tells their length it is the pilot, and the others count as if they had had a slice more. */
+static void set_order_of_siblings(struct curves *all)
 {
 	struct curve **of = xcalloc((size_t)all->in->n_jobs, sizeof(*of));
-	const struct curve *pilot = NULL;
 	int n = 0;
 
 	for (int i = 0; i < all->in->n_jobs; i++)
-		if (all->items[i].job->workload && all->items[i].least &&
-		    isnan(all->items[i].remaining_device_s))
+		if (all->items[i].job->workload && all->items[i].least && all->items[i].spread > 0)
 			of[n++] = &all->items[i];
 	qsort(of, (size_t)n, sizeof(*of), by_service);
-	for (int i = 0; i < n; i++)
-		if (!pilot || pilot->job->workload != of[i]->job->workload)
-			pilot = of[i];
-		else
-			of[i]->behind_device_s = service_of(pilot) + pilot->least * pilot->slice_s;
+	for (int i = 1; i < n; i++)
+		if (are_ordered(of[i], of[i - 1]))
+			put_behind(of[i], of[i - 1]);
 	free(of);
 }
 
@@ -257,7 +294,7 @@ struct curves curves_of(const struct sched_input *in)
 	for (size_t i = 0; i < n_jobs; i++)
 		all.items[i] = curve_of(&all, i);
 	qsort(all.items, n_jobs, sizeof(*all.items), by_id);
-	set_pilots(&all);
+	set_order_of_siblings(&all);
 	return all;
 }
 

@@ -49,7 +49,9 @@ struct curve {
 					   devices; NaN: not known */
 	double spread;		/* of its length, as sched_job.remaining_spread; infinite where
 				   only its siblings' service is known, or nothing */
-	double behind_device_s;	/* the least service as which it counts, as its pilot comes first */
+	/* Where siblings come first: the least that counts as what remains of it; where that is not
+	 * known, as its service. 0: none does. */
+	double behind_device_s;
 	double ends_in_s;	/* at the present rate; NaN: not known, or it waits */
 	bool in_slice;		/* it runs, and was launched less than its slice ago */
 	/* True if it has run for CURVE_SETTLE_RESTARTS relaunches and CURVE_SETTLE_SLICES slices.
@@ -122,8 +124,13 @@ bool curve_keeps_guarantee(const struct curve *c);
 /* True if r devices of the machine can be placed on one kind, whatever the job's own limits. */
 bool curve_placeable(const struct sched_input *in, int r);
 
-/* The end of the slice of its present run, or of a run that starts now. */
+/* The end of the slice of its present run, or of a run that starts now. The first slice is longer by
+ * a restart: what takes a slice ends in it. */
 double curve_slice_end_s(const struct curves *curves, const struct curve *c, bool starts_now);
+
+/* The most service that the job's time limit leaves it on the devices that it holds, or on its
+ * least. INFINITY: it has none. */
+double curve_limit_device_s(const struct curve *c);
 
 /* The time from its launch until the job has settled. */
 double curve_settle_s(const struct curves *curves, const struct curve *c);

@@ -73,6 +73,15 @@ struct lengths lengths_draw(const struct lengths *lengths, uint64_t *random)
 	return drawn;
 }
 
+double lengths_kept_device_s(const struct curve *c)
+{
+	double length = fmax(c->remaining_device_s, c->behind_device_s);
+
+	if (isnan(c->remaining_device_s))
+		return (double)NAN;
+	return fmin(LENGTHS_KEPT_PART * length, length - c->least * c->turn_cost_s);
+}
+
 double lengths_effective_device_s(const struct lengths *l, const struct curve *c,
 				  double more_device_s)
 {
@@ -82,7 +91,7 @@ double lengths_effective_device_s(const struct lengths *l, const struct curve *c
 	double at = service, spent = 0, left = 1, best = HUGE_VAL;
 
 	if (!isnan(c->remaining_device_s))
-		return c->remaining_device_s;
+		return fmax(c->remaining_device_s, c->behind_device_s);
 	for (int k = 0; k < LENGTHS_BINS && left > ENOUGH; k++) {
 		double stay;
 

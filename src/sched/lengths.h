@@ -7,7 +7,11 @@
  *
  * (J. Gittins, "Bandit processes and dynamic allocation indices", J. R. Statist. Soc. B 41, 1979).
  * The reciprocal, at its least over D, is the job's effective length, in device-seconds. Where the
- * remaining work is known, the effective length is just that: shortest remaining time first.
+ * remaining work is known, the effective length is just that: shortest remaining time first. Only a
+ * job that is shorter by a tenth, and by what a turn costs, takes the devices of another: to stop a
+ * job for one that ends hardly sooner does not pay. Siblings of learnt length (siblings.h) go one
+ * after the other, that of most service first: what remains of a job by its siblings may grow with
+ * its service, and two that are equal would take turns without end.
  *
  * Where it is not known, P is the distribution of lengths among the store's jobs. The service of a
  * job, in device-seconds, falls into bins: up to a quarter of a slice, and then each twice as wide
@@ -27,6 +31,7 @@
 
 #include "curve.h"
 
+#define LENGTHS_KEPT_PART 0.9
 #define LENGTHS_BINS 40
 #define LENGTHS_PRIOR 4		/* jobs that the heavy tail counts for, in each bin */
 
@@ -48,5 +53,8 @@ struct lengths lengths_draw(const struct lengths *lengths, uint64_t *random);
  * where the remaining work is not known. Finite and above 0. */
 double lengths_effective_device_s(const struct lengths *lengths, const struct curve *c,
 				  double more_device_s);
+/* The length that another job must be below to take the devices of this one, which holds some. NaN:
+ * it is not known what remains of this one. */
+double lengths_kept_device_s(const struct curve *c);
 
 #endif

@@ -31,10 +31,7 @@ double worth_length_device_s(const struct curves *curves, const struct curve *c)
 	/* A job that nobody else measures has a first slice for that alone. */
 	assumed_device_s = fmax(c->job->attained_service_device_s, 0) + curves->slice_s *
 			   (isnan(c->unit) && !c->job->measured_elsewhere ? 1 : HINT_SLICES);
-	if (c->job->time_left_s > 0)
-		assumed_device_s = fmin(assumed_device_s, c->job->time_left_s *
-					(c->held ? c->held_devices : c->least));
-	return assumed_device_s;
+	return fmin(assumed_device_s, curve_limit_device_s(c));
 }
 
 /* Lengths are compared by their square roots, rounded to bins of 1 %: thousands of jobs fall into
@@ -173,6 +170,9 @@ static void set_rank(const struct worths *w, const struct crowd *crowd, int inde
 	exact = known ? n_longer(crowd->known, crowd->n_known, length) : 0;
 	w->exponent[index] = known ? 1 - EXPONENT_ELASTIC * power : EXPONENT_UNKNOWN;
 	w->first_rank[index] = 0.5 + n_longer(crowd->all, crowd->n, length);
+	w->kept_rank[index] = w->first_rank[index];
+	if (known)	/* it is itself among those that are longer */
+		w->kept_rank[index] = n_longer(crowd->all, crowd->n, lengths_kept_device_s(c));
 	w->rank[index] = 0.5 + power * exact + (1 - power) * bin->longer_known +
 			 bin->longer_unknown;
 }
@@ -183,6 +183,7 @@ struct worths worths_of(const struct curves *curves)
 	struct worths w = {
 		.curves = curves, .rank = xcalloc(n_jobs, sizeof(*w.rank)),
 		.first_rank = xcalloc(n_jobs, sizeof(*w.first_rank)),
+		.kept_rank = xcalloc(n_jobs, sizeof(*w.kept_rank)),
 		.exponent = xcalloc(n_jobs, sizeof(*w.exponent)),
 		.lengths = lengths_of(curves),
 	};
@@ -202,6 +203,7 @@ void worths_release(struct worths *w)
 {
 	free(w->rank);
 	free(w->first_rank);
+	free(w->kept_rank);
 	free(w->exponent);
 	free(w->all);
 }
@@ -256,9 +258,10 @@ static double worth_ranked(const struct worths *w, const struct curve *c, double
 	return c->weight * (first_rank * first + w->rank[index] * more);
 }
 
+/* Of a job that holds devices. */
 static double worth_at(const struct worths *w, const struct curve *c, double rate)
 {
-	return worth_ranked(w, c, w->first_rank[c - w->curves->items], rate);
+	return worth_ranked(w, c, w->kept_rank[c - w->curves->items], rate);
 }
 
 static double kept_rate(const struct worths *w, const struct curve *c)
@@ -268,7 +271,7 @@ static double kept_rate(const struct worths *w, const struct curve *c)
 
 double worth_launched(const struct worths *w, const struct curve *c, int r)
 {
-	return worth_at(w, c, c->of[r]);
+	return worth_ranked(w, c, w->first_rank[c - w->curves->items], c->of[r]);
 }
 
 double worth_of(const struct worths *w, const struct curve *c, int r)

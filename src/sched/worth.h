@@ -15,6 +15,10 @@
  * with one device this is the order of the Gittins index, and shortest remaining time first where
  * what remains is known.
  *
+ * A job that holds devices keeps them by kept_rank: the lengths of others are compared with 0.9 of
+ * its own, or with its own less its turn, where that is lower (lengths.h). So that a job takes its
+ * devices which ends hardly sooner does not happen.
+ *
  * Devices beyond the least are shared. For jobs that arrive together and speed up as r^p, the least
  * mean completion time has the greatest sum of rates weighted by rank^p (B. Berg et al., "heSRPT",
  * Performance Evaluation 2020, theorem 3): the less jobs gain from devices, the less the order
@@ -64,7 +68,7 @@
 
 struct worths {
 	const struct curves *curves;
-	double *rank, *first_rank, *exponent;	/* by job, in the order of the curves; owned */
+	double *rank, *first_rank, *kept_rank, *exponent;	/* by job; owned */
 	struct lengths lengths;
 	double *all;			/* effective lengths of all jobs, ascending; owned */
 	int n;

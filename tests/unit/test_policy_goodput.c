@@ -98,13 +98,31 @@ static double horizon(const struct reference *ref, int i, double slices, int how
 	return fmax(slices * ref->c->in.slice_s, 10 * restart(&ref->c->jobs[i], how));
 }
 
+static bool length_is_known(const struct reference *ref, int i)
+{
+	return ref->c->jobs[i].offers[0].goodput[0] && !isnan(ref->c->jobs[i].remaining_samples);
+}
+
+static double length(const struct reference *ref, int i)
+{
+	const struct sched_job *job = &ref->c->jobs[i];
+	double most = job->time_left_s > 0 ? job->time_left_s *
+						     (runs(job) ? job->replicas : ref->least[i])
+					   : HUGE_VAL;
+
+	if (length_is_known(ref, i))
+		return fmin(in_units(ref, i, job->remaining_samples), most);
+	return fmin(job->attained_service_device_s +
+			    (job->offers[0].goodput[0] ? 12 : 1) * ref->c->in.slice_s, most);
+}
+
 static double rate_over(const struct reference *ref, int i, int r, double slices, int how)
 {
 	const struct sched_job *job = &ref->c->jobs[i];
 	double s = speedup(ref, i, r), h = horizon(ref, i, slices, how), lost = cost(job, how);
 
-	if (job->offers[0].goodput[0] && !isnan(job->remaining_samples)) {
-		double work = in_units(ref, i, job->remaining_samples);
+	if (length_is_known(ref, i)) {
+		double work = length(ref, i);
 
 		if (work / s + lost <= h)
 			return work / (work / s + lost);
@@ -138,24 +156,6 @@ static double rate_kept(const struct reference *ref, int i)
 	if (job->offers[0].goodput[0] && !isnan(job->goodput_now))
 		return in_units(ref, i, job->goodput_now);
 	return speedup(ref, i, job->replicas);
-}
-
-static bool length_is_known(const struct reference *ref, int i)
-{
-	return ref->c->jobs[i].offers[0].goodput[0] && !isnan(ref->c->jobs[i].remaining_samples);
-}
-
-static double length(const struct reference *ref, int i)
-{
-	const struct sched_job *job = &ref->c->jobs[i];
-
-	if (length_is_known(ref, i))
-		return in_units(ref, i, job->remaining_samples);
-	return fmin(job->attained_service_device_s +
-			    (job->offers[0].goodput[0] ? 12 : 1) * ref->c->in.slice_s,
-		    job->time_left_s > 0 ? job->time_left_s *
-						   (runs(job) ? job->replicas : ref->least[i])
-					 : HUGE_VAL);
 }
 
 /* The chance that a job whose service passes from a to b device-seconds, in one bin, ends there: by
@@ -224,12 +224,48 @@ static double counted_service(const struct reference *ref, int i)
 			    ref->least[pilot] * case_slice_s(&ref->c->in, &jobs[pilot]));
 }
 
+static bool is_learnt(const struct reference *ref, int i)
+{
+	return ref->least[i] && length_is_known(ref, i) && ref->c->jobs[i].remaining_spread > 0 &&
+	       ref->c->jobs[i].workload;
+}
+
+/* The sibling of learnt length that comes just before it, as it has more service; -1: none. */
+static int sibling_before(const struct reference *ref, int i)
+{
+	const struct sched_job *jobs = ref->c->jobs;
+	int best = -1;
+
+	for (int k = 0; k < ref->c->in.n_jobs; k++) {
+		double more = jobs[k].attained_service_device_s - jobs[i].attained_service_device_s;
+
+		if (is_learnt(ref, k) && jobs[k].workload == jobs[i].workload &&
+		    (more > 0 || (!(more < 0) && k < i)) &&
+		    (best < 0 || jobs[k].attained_service_device_s <=
+					 jobs[best].attained_service_device_s))
+			best = k;
+	}
+	return best;
+}
+
 /* What the job is taken for beside others. */
 static double effective(const struct reference *ref, int i)
 {
+	int before = is_learnt(ref, i) ? sibling_before(ref, i) : -1;
+
+	if (before >= 0)
+		return fmax(length(ref, i), effective(ref, before) * (1 + 1e-9));
 	if (length_is_known(ref, i))
 		return length(ref, i);
 	return per_end(ref, counted_service(ref, i));
+}
+
+/* What another must be shorter than to take its devices. */
+static double effective_to_keep(const struct reference *ref, int i)
+{
+	double length = effective(ref, i);
+
+	return fmin(0.9 * length, length - ref->least[i] * cost(&ref->c->jobs[i], TURNS));
 }
 
 /* A square root, to 1 %. */
@@ -258,9 +294,10 @@ static double power_of_share(const struct reference *ref, int i)
 /* The number of jobs that are longer, itself too, and half of those that are equal. For devices
  * beyond the least, by chance where a length is unknown, and as far as the job speeds up worse than
  * its devices grow. */
-static double rank(const struct reference *ref, int i, bool first)
+static double rank(const struct reference *ref, int i, bool first, bool keeps)
 {
 	double mine = effective(ref, i), sum = 1;
+	double to_beat = keeps && length_is_known(ref, i) ? effective_to_keep(ref, i) : mine;
 
 	for (int k = 0; k < ref->c->in.n_jobs; k++) {
 		double theirs, exact, chance, power = 0;
@@ -272,19 +309,21 @@ static double rank(const struct reference *ref, int i, bool first)
 		chance = 1 / (1 + root(mine) / root(theirs));
 		if (length_is_known(ref, i) && length_is_known(ref, k))
 			power = power_of_share(ref, i);
-		sum += first ? exact : power * exact + (1 - power) * chance;
+		sum += first ? theirs > to_beat ? 1 : theirs < to_beat ? 0 : 0.5
+			     : power * exact + (1 - power) * chance;
 	}
 	return sum;
 }
 
 static double worth(const struct reference *ref, int i, double rate)
 {
+	bool keeps = runs(&ref->c->jobs[i]);
 	double power = length_is_known(ref, i) ? 1 - 0.3 * power_of_share(ref, i) : 0.5;
 	double least = ref->least[i],
-	       value = rank(ref, i, true) * sqrt(rate < least ? rate : least);
+	       value = rank(ref, i, true, keeps) * sqrt(rate < least ? rate : least);
 
 	if (rate > least)
-		value += rank(ref, i, false) * (pow(rate, power) - pow(least, power));
+		value += rank(ref, i, false, false) * (pow(rate, power) - pow(least, power));
 	return ref->c->jobs[i].weight * value;
 }
 
@@ -451,6 +490,14 @@ static bool is_brief(const struct reference *ref, int i)
 	       most_device_s(ref, i) <= ref->least[i] * ref->c->in.slice_s * (1 + 1e-9);
 }
 
+/* True if a running job is known to end before the brief one would. */
+static bool ends_sooner(const struct reference *ref, int i, int brief)
+{
+	return runs(&ref->c->jobs[i]) && length_is_known(ref, i) &&
+	       ref->c->jobs[i].remaining_spread <= 0.5 &&
+	       effective_to_keep(ref, i) <= most_device_s(ref, brief);
+}
+
 /* The job in its slice that is to make room for a brief one; -1: none. */
 static int to_suspend(const struct reference *ref, int brief, int left)
 {
@@ -464,13 +511,21 @@ static int to_suspend(const struct reference *ref, int brief, int left)
 		if (!is_kept(c, job) || !has_settled(c, job) || !job->preemptible ||
 		    ref->suspended[i] || cost(job, TURNS) >= 0.02 * c->in.slice_s ||
 		    job->replicas + left < ref->least[brief] || was_overdue(c, job) ||
-		    is_brief(ref, i) ||
+		    is_brief(ref, i) || ends_sooner(ref, i, brief) ||
 		    job->launched_s + case_run_slice_s(&c->in, job) >= end_s)
 			continue;
 		end_s = job->launched_s + case_run_slice_s(&c->in, job);
 		best = i;
 	}
 	return best;
+}
+
+/* True if it runs, and keeps its devices by its worth alone. */
+static bool is_free(const struct reference *ref, int i)
+{
+	const struct sched_job *job = &ref->c->jobs[i];
+
+	return runs(job) && job->preemptible && !is_kept(ref->c, job) && !ref->spared[i];
 }
 
 /* Brief jobs that never ran, the shortest first, get what protected jobs leave, while a tenth of 60
@@ -485,7 +540,7 @@ static void start_brief(struct reference *ref, int left)
 		if (runs(&c->jobs[i]) && is_brief(ref, i))
 			budget -= most_device_s(ref, i);
 	for (;;) {
-		int next = -1, victim = -1;
+		int next = -1, victim = -1, sooner = 0;
 
 		for (int i = 0; i < c->in.n_jobs; i++)
 			if (!seen[i] && !runs(&c->jobs[i]) && is_brief(ref, i) && !ref->forced[i] &&
@@ -496,13 +551,16 @@ static void start_brief(struct reference *ref, int left)
 		if (next < 0 || (budget -= most_device_s(ref, next)) < 0)
 			return;
 		seen[next] = true;
-		if (ref->least[next] > left)
-			victim = to_suspend(ref, next, left);
+		for (int i = 0; i < c->in.n_jobs; i++)
+			if (is_free(ref, i) && ends_sooner(ref, i, next))
+				sooner += c->jobs[i].replicas;
+		if (ref->least[next] > left - sooner)
+			victim = to_suspend(ref, next, left - sooner);
 		if (victim >= 0) {
 			ref->suspended[victim] = true;
 			left += c->jobs[victim].replicas;
 		}
-		ref->brief[next] = ref->least[next] <= left;
+		ref->brief[next] = ref->least[next] <= left - sooner;
 		left -= ref->brief[next] ? ref->least[next] : 0;
 	}
 }
@@ -786,14 +844,14 @@ static void test_order(void)
 		had(job(5, linear, 1, 1), 3600),
 	};
 	const struct wanted shortest[] = {
-		{ 0, 58260, "3rd in line; needs 1 device for 1d03h; shorter jobs first" },
-		{ 0, 58920, "1st in line; needs 1 device for 16m40s; shorter jobs first" },
+		{ 0, 58290, "3rd in line; needs 1 device for 1d03h; shorter jobs first" },
+		{ 0, 58980, "1st in line; needs 1 device for 16m40s; shorter jobs first" },
 		{ 1, -1, "1 device" },
 		{ 0, -1, "needs 5 devices; 1 can be used here" },
-		{ 0, 59580, "2nd in line; needs 1 device for an assumed 3h03m; others come first" },
+		{ 0, 59670, "2nd in line; needs 1 device for an assumed 3h03m; others come first" },
 	};
 	struct sched_job heavy[] = { job(1, linear, 1, 1), job(2, linear, 1, 1) };
-	const struct wanted second[] = { { 0, 29400, NULL }, { 1, -1, NULL } };
+	const struct wanted second[] = { { 0, 29430, NULL }, { 1, -1, NULL } };
 	/* The rank of the first is 2, that of the second 1. */
 	const struct sched_job ranks[] = {
 		lacks(job(1, linear, 1, 1), 2950), heavier(lacks(job(2, linear, 1, 1), 1e5), 2.004),
@@ -817,13 +875,13 @@ static void test_order(void)
 	};
 	const struct wanted weight_first[] = {
 		{ 1, -1, "1 device" },
-		{ 0, 43860, "1st in line; needs 1 device for 1h00m; jobs of more weight first" },
-		{ 0, 44520, "2nd in line; needs 1 device for 2h00m; shorter jobs first" },
+		{ 0, 43890, "1st in line; needs 1 device for 1h00m; jobs of more weight first" },
+		{ 0, 44580, "2nd in line; needs 1 device for 2h00m; shorter jobs first" },
 	};
 	/* A job without any service ends within 150 s with the chance 1/2: 150 / ln 2 = 216.4 s for
 	 * each end. */
 	struct sched_job either[] = { job(1, linear, 1, 1), lacks(job(2, linear, 1, 1), 10 * 217) };
-	const struct wanted unknown[] = { { 1, -1, NULL }, { 0, 29460, NULL } };
+	const struct wanted unknown[] = { { 1, -1, NULL }, { 0, 29490, NULL } };
 	const struct wanted shorter[] = { { 0, 250, NULL }, { 1, -1, NULL } };
 
 	CHECK("short jobs come first, of known length or by age", 1, known, shortest);
@@ -863,18 +921,18 @@ static void test_slices(void)
 	struct sched_job unknown[] = { had(holds(job(1, linear, 2, 2), 2, 600), 1200),
 				       had(job(2, linear, 2, 2), 1199) };
 	const struct wanted newer[] = {
-		{ 0, 29400,
+		{ 0, 29430,
 		  "1st in line; needs 2 devices for an assumed 1h10m; job 2 has its slice" },
 		{ 2, -1, "2 devices" },
 	};
 	const struct wanted others[] = {
 		{ 2, -1, "2 devices" },
-		{ 0, 29400,
+		{ 0, 29430,
 			"1st in line; needs 2 devices for an assumed 1h10m; others come first" },
 	};
 
-	const struct wanted never[] = { { 0, 29400, NULL }, { 2, -1, NULL } };
-	const struct wanted elsewhere[] = { { 2, -1, NULL }, { 0, 29400, NULL } };
+	const struct wanted never[] = { { 0, 29430, NULL }, { 2, -1, NULL } };
+	const struct wanted elsewhere[] = { { 2, -1, NULL }, { 0, 29430, NULL } };
 
 	CHECK("a job keeps its device within its slice", 1, jobs, kept);
 	jobs[0].launched_s = NOW_S - 600;
@@ -1010,6 +1068,46 @@ static void test_brief(void)
 
 /* Two jobs of a workload that was never seen to end: the one of more service goes first, and
  * the other counts as if it had had a slice more. */
+/* A job whose slice is over keeps its device from one that ends hardly sooner. */
+static void test_least_gain(void)
+{
+	struct sched_job jobs[] = { lacks(holds(job(1, linear, 1, 1), 1, 700), 36000),
+				    lacks(job(2, linear, 1, 1), 32401) };
+	const struct wanted kept[] = { { 1, -1, NULL }, { 0, -2, NULL } };
+	const struct wanted swapped[] = { { 0, -2, NULL }, { 1, -1, NULL } };
+
+	jobs[0].remaining_spread = jobs[1].remaining_spread = 0;
+	CHECK("a job that is a tenth shorter, less a sample, takes no device", 1, jobs, kept);
+	jobs[1].remaining_samples = 32399;
+	CHECK("one that is a tenth shorter does", 1, jobs, swapped);
+	jobs[0].remaining_samples = 1000;
+	jobs[1].remaining_samples = 701;
+	CHECK("a brief job takes none from one that ends sooner, turn included", 1, jobs, kept);
+	jobs[1].remaining_samples = 699;
+	CHECK("a brief job takes that of one that ends later", 1, jobs, swapped);
+}
+
+static void test_learnt(void)
+{
+	struct sched_job jobs[] = { lacks(holds(job(1, linear, 1, 1), 1, 700), 36000),
+				    lacks(job(2, linear, 1, 1), 20000) };
+	const struct wanted kept[] = { { 1, -1, NULL }, { 0, -2, NULL } };
+	const struct wanted swapped[] = { { 0, -2, NULL }, { 1, -1, NULL } };
+
+	for (int i = 0; i < 2; i++) {
+		jobs[i].workload = 7;
+		jobs[i].remaining_spread = 0.3;
+	}
+	jobs[0].attained_service_device_s = 9000;
+	CHECK("of siblings that of most service goes on", 1, jobs, kept);
+	jobs[1].workload = 8;
+	CHECK("a job of another workload takes its device", 1, jobs, swapped);
+	jobs[1].remaining_samples = 1e6;
+	CHECK("a longer one does not", 1, jobs, kept);
+	jobs[1].time_left_s = 1200;
+	CHECK("no job is longer than its time limit", 1, jobs, swapped);
+}
+
 static void test_pilots(void)
 {
 	struct sched_job jobs[] = { had(holds(job(1, linear, 1, 1), 1, 1e4), 1e4),
@@ -1101,7 +1199,7 @@ static void test_slice_ends(void)
 		{ 1, -1, NULL },
 		{ 0, 800,
 		  "1st in line; needs 2 devices for 8m20s; starts when job 2 ends, or sooner" },
-		{ 0, 1160, NULL },
+		{ 0, 1190, NULL },
 	};
 
 	set_submitted(jobs, 5);
@@ -1144,17 +1242,17 @@ static void test_overdue(void)
 		  "1st in line; needs 2 devices; waited over 10h00m: gathers devices as slices "
 		  "end" },
 		{ 1, -1, NULL },
-		{ 0, 37200, NULL },
+		{ 0, 37260, NULL },
 		{ 1, -1, NULL },
 	};
 	struct sched_job starts[4];
 	const struct wanted started[] = {
-		{ 2, -1, "2 devices; goodput not known yet" }, { 0, 36600, NULL },
-		{ 0, 37200, NULL }, { 0, 37800, NULL },
+		{ 2, -1, "2 devices; goodput not known yet" }, { 0, 36630, NULL },
+		{ 0, 37260, NULL }, { 0, 37890, NULL },
 	};
 	struct sched_job early[4];
 	const struct wanted not_yet[] = {
-		{ 0, 601, NULL }, { 1, -1, NULL }, { 0, 37200, NULL }, { 1, -1, NULL }
+		{ 0, 631, NULL }, { 1, -1, NULL }, { 0, 37260, NULL }, { 1, -1, NULL }
 	};
 	const struct sched_job stuck[] = {
 		fixed(holds(job(1, linear, 1, 1), 1, 9000)), waited(job(2, linear, 2, 2), 90000),
@@ -1181,7 +1279,7 @@ static void test_limit_is_constant(void)
 {
 	struct sched_job jobs[12] = { holds(job(1, linear, 1, 1), 1, 100),
 				      waited(submitted(job(2, linear, 1, 1), 50), 50) };
-	const struct wanted when[12] = { { 1, -1, NULL }, { 0, 29350, NULL } };
+	const struct wanted when[12] = { { 1, -1, NULL }, { 0, 29380, NULL } };
 	struct wanted behind[12];
 
 	jobs[0] = submitted(jobs[0], 100);
@@ -1228,14 +1326,14 @@ static void test_end(void)
 		{ 0, 600,
 		  "1st in line; needs 1 device for an assumed 2h00m; starts when job 1 ends, or "
 		  "sooner" },
-		{ 0, 44520, "2nd in line; needs 1 device for an assumed 2h00m; others come first" },
+		{ 0, 44580, "2nd in line; needs 1 device for an assumed 2h00m; others come first" },
 	};
 	const struct wanted limit[] = {
 		{ 1, -1, NULL },
 		{ 0, 500,
 		  "1st in line; needs 1 device for an assumed 2h00m; waits for job 1 to end its "
 		  "slice" },
-		{ 0, 44520, NULL },
+		{ 0, 44580, NULL },
 	};
 	const struct sched_job starting[] = { lacks(holds(job(1, linear, 1, 1), 1, 10), 6000),
 					      job(2, linear, 1, 1) };
@@ -1248,7 +1346,7 @@ static void test_end(void)
 		  "1st in line; needs 2 devices for an assumed 1h00m; starts when job 1 ends, or "
 		  "sooner" },
 	};
-	const struct wanted soon[] = { { 1, -1, NULL }, { 0, 3, NULL }, { 0, 44520, NULL } };
+	const struct wanted soon[] = { { 1, -1, NULL }, { 0, 3, NULL }, { 0, 44580, NULL } };
 
 	CHECK("a known end is told to ten seconds", 1, jobs, when);
 	jobs[0].remaining_samples = 25;
@@ -1269,9 +1367,9 @@ static void test_about_to_end(void)
 		{ 0, 240, "1st in line; needs 1 device; waited over 8h03m: lets job 1 end first" },
 	};
 	const struct wanted still[] = { { 1, -1, NULL }, { 0, 1, NULL } };
-	const struct wanted stopped[] = { { 0, 29640, NULL }, { 1, -1, "1 device" } };
+	const struct wanted stopped[] = { { 0, 29760, NULL }, { 1, -1, "1 device" } };
 	const struct wanted unknown[] = {
-		{ 0, 29400,
+		{ 0, 29520,
 		  "1st in line; needs 1 device for an assumed 2h00m; job 2 has its slice" },
 		{ 1, -1, NULL },
 	};
@@ -1412,7 +1510,7 @@ static void test_odd(void)
 	const struct wanted of_3[] = { { 3, -1, NULL }, { 0, -1, NULL }, { 0, -1, NULL } };
 	const struct wanted of_1[] = { { 0, -1, "needs 2 devices; 1 can be used here" },
 				       { 1, -1, NULL },
-				       { 0, 29400, NULL } };
+				       { 0, 29430, NULL } };
 	struct sched_input in = { lost, 3, NOW_S, SLICE_S, SCHED_ONE_KIND(8, 4) };
 	struct sched_job nodes[] = { job(1, NULL, 3, 3), job(2, linear, 1, 3) };
 	struct sched_choice choices[3];
@@ -1454,6 +1552,8 @@ int main(void)
 	test_known_lengths();
 	test_brief();
 	test_pilots();
+	test_least_gain();
+	test_learnt();
 	test_ended();
 	test_slice_ends();
 	test_age();
