@@ -288,10 +288,10 @@ POLICIES(POLICY_DECLARED)
  *
  * seconds. L is the longest first slice of any job, from its launched_s, plus twice the longest
  * restart of the jobs whose remaining_samples are known: a job that lacks less than its restart is
- * not stopped for another, but only for so long, since its remaining_samples may be wrong. B and L are
- * at their largest, and |A| is taken when W has waited for B. W then keeps devices for its slice,
- * at least two thirds of which are work. A job that comes back with an older waiting_since_s, for
- * example after a release, joins A. The time that stopping takes comes on top.
+ * not stopped for another, but only for so long, since its remaining_samples may be wrong. B and L
+ * are at their largest, and |A| is taken when W has waited for B. W then keeps devices for its
+ * slice, at least two thirds of which are work. A job that comes back with an older
+ * waiting_since_s, for example after a release, joins A. The time that stopping takes comes on top.
  *
  * Where jobs that are not preemptible leave W too few devices, W waits for those of them that ran
  * when W had waited for B, for those submitted before W began to wait, and for those of unknown

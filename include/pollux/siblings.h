@@ -17,11 +17,14 @@
 
 #define SIBLINGS_PRIOR 1
 #define SIBLINGS_SPREAD 0.4
+/* Of the logarithms of lengths of one script with several arguments; above SCHED_TRUSTED_SPREAD. */
+#define SIBLINGS_APART 0.6
 
 struct siblings {
 	int n;
 	/* of the logarithms of their work: the mean, and the sum of squares of what each is off */
 	double mean, squares;
+	double apart;	/* by which the job may be off all of them, beside: it is of another kind */
 };
 
 /* Adds a job that has ended. Work that is not positive and finite tells nothing. */

@@ -305,7 +305,8 @@ void tell_policy(const struct snapshot *s, struct decision *d)
 	d->input = (struct sched_input){
 		.jobs = d->sched_jobs, .n_jobs = d->n_asked, .now_s = s->now_boot_s,
 		.slice_s = s->config->slice_s, .ended_device_s = s->ended_device_s,
-		.n_ended = s->n_pasts, .brief_device_s = s->brief_device_s, .n_kinds = d->n_kinds,
+		.n_ended = s->workload_pasts.n, .brief_device_s = s->brief_device_s,
+		.n_kinds = d->n_kinds,
 		.memory_bytes = s->host_needs ? HOST_MEMORY * (double)s->memory.total_bytes : 0,
 	};
 	for (int k = 0; k < d->n_kinds; k++)

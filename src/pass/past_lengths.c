@@ -1,8 +1,9 @@
-/* past_lengths.c - what the jobs of each workload that are done tell of the lengths of others. */
+/* past_lengths.c - what the jobs that are done tell of the lengths of others. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "pollux/mem.h"
+#include "pollux/text.h"
 #include "snapshot.h"
 
 static int by_workload(const void *a, const void *b)
@@ -12,34 +13,51 @@ static int by_workload(const void *a, const void *b)
 	return (x->workload > y->workload) - (x->workload < y->workload);
 }
 
+static int by_name(const void *a, const void *b)
+{
+	const struct ended_job *x = a, *y = b;
+
+	return (x->name > y->name) - (x->name < y->name);
+}
+
+/* Sorts the jobs in this order, and adds up those of one key, of which the others have none. */
+static void gather(struct past_list *list, struct ended_job *jobs, int n,
+		   int (*order)(const void *, const void *), double apart)
+{
+	list->n = 0;
+	if (n > 0)
+		qsort(jobs, (size_t)n, sizeof(*jobs), order);
+	for (int i = 0; i < n; i++) {
+		struct past *past = &list->items[list->n];
+
+		if (i > 0 && order(&jobs[i], &jobs[i - 1]) == 0)
+			past--;
+		else
+			list->items[list->n++] = (struct past){
+				.key = order == by_name ? jobs[i].name : jobs[i].workload,
+				.samples.apart = apart, .service.apart = apart,
+			};
+		siblings_add(&past->samples, jobs[i].samples);
+		siblings_add(&past->service, jobs[i].device_s);
+	}
+	for (int i = 0; i < list->n; i++) {
+		struct past *past = &list->items[i];
+
+		past->fresh_samples = siblings_remaining(&past->samples, 0);
+		past->fresh_device_s = siblings_remaining(&past->service, 0);
+	}
+}
+
 int read_past_lengths(struct store *store, struct snapshot *s, struct err *err)
 {
 	struct ended_job *jobs = xcalloc(SNAPSHOT_ENDED, sizeof(*jobs));
 	int n = store_ended_jobs(store, jobs, SNAPSHOT_ENDED, err);
 
-	s->n_pasts = 0;
-	if (n > 0)
-		qsort(jobs, (size_t)n, sizeof(*jobs), by_workload);
-	for (int i = 0; i < n; i++) {
-		struct workload_past *past = &s->pasts[s->n_pasts];
-
-		if (i > 0 && jobs[i].workload == jobs[i - 1].workload)
-			past--;
-		else
-			s->pasts[s->n_pasts++] = (struct workload_past){
-				.workload = jobs[i].workload,
-			};
-		siblings_add(&past->samples, jobs[i].samples);
-		siblings_add(&past->service, jobs[i].device_s);
-	}
+	gather(&s->name_pasts, jobs, n, by_name, SIBLINGS_APART);
+	gather(&s->workload_pasts, jobs, n, by_workload, 0);
 	/* A sweep of a hundred alike jobs tells once how long jobs of other workloads may be. */
-	for (int i = 0; i < s->n_pasts; i++) {
-		struct workload_past *past = &s->pasts[i];
-
-		s->ended_device_s[i] = exp(past->service.mean);
-		past->fresh_samples = siblings_remaining(&past->samples, 0);
-		past->fresh_device_s = siblings_remaining(&past->service, 0);
-	}
+	for (int i = 0; i < s->workload_pasts.n; i++)
+		s->ended_device_s[i] = exp(s->workload_pasts.items[i].service.mean);
 	free(jobs);
 	if (n < 0)
 		return -1;
@@ -49,19 +67,27 @@ int read_past_lengths(struct store *store, struct snapshot *s, struct err *err)
 
 static int past_order(const void *key, const void *item)
 {
-	int64_t workload = *(const int64_t *)key;
-	const struct workload_past *past = item;
+	int64_t wanted = *(const int64_t *)key;
+	const struct past *past = item;
 
-	return (workload > past->workload) - (workload < past->workload);
+	return (wanted > past->key) - (wanted < past->key);
 }
 
-const struct workload_past *past_of_workload(const struct snapshot *s, int64_t workload)
+static const struct past *past_of(const struct past_list *list, const char *name)
 {
-	static const struct workload_past nothing = {
+	int64_t key = text_number(name);
+
+	return bsearch(&key, list->items, (size_t)list->n, sizeof(*list->items), past_order);
+}
+
+const struct past *past_of_job(const struct snapshot *s, const struct job *job)
+{
+	static const struct past nothing = {
 		.fresh_samples = (double)NAN, .fresh_device_s = (double)NAN,
 	};
-	const struct workload_past *past = bsearch(&workload, s->pasts, (size_t)s->n_pasts,
-						   sizeof(*s->pasts), past_order);
+	const struct past *past = past_of(&s->workload_pasts, job->declared.workload);
 
+	if (!past)
+		past = past_of(&s->name_pasts, job->declared.name);
 	return past ? past : &nothing;
 }

@@ -37,9 +37,11 @@ struct snapshot_memory {
 /* The newest jobs that are done, from which lengths are learnt. */
 #define SNAPSHOT_ENDED 1000
 
-struct workload_past {
-	int64_t workload;		/* text_number() of its name */
-	struct siblings samples, service;	/* of its jobs that are done */
+/* What the jobs tell that are done, of one workload, or of one name: by default those of one script
+ * have the same name. */
+struct past {
+	int64_t key;			/* text_number() of the name */
+	struct siblings samples, service;
 	/* What remains by these of a job that has done nothing yet, as most that wait. */
 	double fresh_samples, fresh_device_s;
 };
@@ -97,10 +99,11 @@ struct snapshot {
 	int n_job_disks;
 	struct job_list jobs;		/* queued and running */
 	struct setback *setbacks;	/* by job */
-	/* Of jobs that are done, by workload: what they tell, and their typical service. */
-	struct workload_past pasts[SNAPSHOT_ENDED];
-	double ended_device_s[SNAPSHOT_ENDED];
-	int n_pasts;
+	struct past_list {
+		struct past items[SNAPSHOT_ENDED];
+		int n;
+	} workload_pasts, name_pasts;
+	double ended_device_s[SNAPSHOT_ENDED];	/* typical service, by workload_pasts */
 	double brief_device_s;		/* as in struct sched_input */
 	struct run_list runs;		/* not ended */
 	enum engine_answer *answers;	/* by run: whether it is known, gone, or unknown */
@@ -132,10 +135,11 @@ struct snapshot {
 	int n_speeds;
 };
 
-/* Reads what jobs that have ended tell of lengths; what is known of a workload, by text_number() of
- * its name: siblings without any job where none is done. past_lengths.c */
+/* Reads what jobs that have ended tell of lengths. past_lengths.c */
 int read_past_lengths(struct store *store, struct snapshot *s, struct err *err);
-const struct workload_past *past_of_workload(const struct snapshot *s, int64_t workload);
+/* What is known of the length of a job: by its workload or, where no job of that is done, by its
+ * name. Without either, siblings of which none has ended. */
+const struct past *past_of_job(const struct snapshot *s, const struct job *job);
 
 /* Looks at the machine, reads the store in one read transaction, and fits the models of
  * workloads with new observations. */

@@ -313,11 +313,11 @@ static void offer_tables(const struct decision *d, const struct candidate *c, st
 		job->kind = c->home;
 }
 
-/* What remains of a job that has told no length, by the jobs of its workload that are done. */
+/* What remains of a job that has told no length, by its siblings that are done. */
 static void expect_length(const struct snapshot *s, struct candidate *c, struct sched_job *out)
 {
 	const struct job *job = c->job;
-	const struct workload_past *past = past_of_workload(s, out->workload);
+	const struct past *past = past_of_job(s, job);
 	double samples = fmax(job->progress.samples, 0), device_s = out->attained_service_device_s;
 
 	if (job_total_samples(job) > 0 || job_total_steps(job) > 0)

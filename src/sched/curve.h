@@ -124,8 +124,8 @@ bool curve_keeps_guarantee(const struct curve *c);
 /* True if r devices of the machine can be placed on one kind, whatever the job's own limits. */
 bool curve_placeable(const struct sched_input *in, int r);
 
-/* The end of the slice of its present run, or of a run that starts now. The first slice is longer by
- * a restart: what takes a slice ends in it. */
+/* The end of the slice of its present run, or of a run that starts now. The first slice is longer
+ * by a restart: what takes a slice ends in it. */
 double curve_slice_end_s(const struct curves *curves, const struct curve *c, bool starts_now);
 
 /* The most service that the job's time limit leaves it on the devices that it holds, or on its

@@ -28,7 +28,7 @@ double siblings_spread(const struct siblings *s)
 
 	if (!s->n)
 		return (double)NAN;
-	return sqrt(squares / (SIBLINGS_PRIOR + s->n - 1) * (1 + 1.0 / s->n));
+	return hypot(sqrt(squares / (SIBLINGS_PRIOR + s->n - 1) * (1 + 1.0 / s->n)), s->apart);
 }
 
 /* The part of a normal distribution above x. */

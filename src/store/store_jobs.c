@@ -289,18 +289,21 @@ int store_ended_jobs(struct store *s, struct ended_job *list, int most, struct e
 	sqlite3_stmt *q;
 	int n = 0, rc = 0;
 
-	if (sql_query(s, &q, err, "SELECT workload, attained_service_device_s, samples FROM jobs"
+	if (sql_query(s, &q, err, "SELECT workload, name, attained_service_device_s, samples"
+		      " FROM jobs"
 		      " WHERE state = 'done' AND profile = 0 AND interactive = 0"
 		      " AND attained_service_device_s > 0"
 		      " ORDER BY id DESC LIMIT ?", "i", (int64_t)most))
 		return -1;
 	while (n < most && (rc = sql_row(s, q, err)) == 1) {
-		char *workload = sql_text(q, 0);
+		char *workload = sql_text(q, 0), *name = sql_text(q, 1);
 
 		list[n++] = (struct ended_job){
-			text_number(workload), sql_double(q, 1), sql_double(q, 2),
+			text_number(workload), text_number(name), sql_double(q, 2),
+			sql_double(q, 3),
 		};
 		free(workload);
+		free(name);
 	}
 	sql_done(q);
 	return rc < 0 ? -1 : n;

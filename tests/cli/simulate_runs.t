@@ -18,7 +18,8 @@ is 'the last table has a line for each policy, the first with the ratio 1' \
 	'goodput 1.000 fifo srtf' "$(printf '%s\n' "$out" |
 	awk '/^POLICY/ { on = 1; next } on { printf "%s%s", sep, $1; sep = " " }
 		on == 1 { printf " %s", $4; on = 2 }')"
-means() { printf '%s\n' "$out" | json 'print join " ", map { $_->{avg_jct_s} } @{$d->{policies}};'; }
+means() { printf '%s\n' "$out" |
+	json 'print join " ", map { $_->{avg_jct_s} } @{$d->{policies}};'; }
 is 'the option given several times is the same' "$(small -p goodput,fifo,srtf --json |
 	grep -v 'wall_s\|median"\|p95')" \
 	"$(small -p goodput -p fifo,srtf --json | grep -v 'wall_s\|median"\|p95')"
@@ -27,8 +28,10 @@ is 'JSON has all policies, in order' 'goodput none fifo none srtf full' \
 	"$(printf '%s\n' "$out" | json '
 		print join " ", map { "$_->{policy} $_->{knowledge}" } @{$d->{policies}};')"
 is 'the figures of each policy are those that it has alone' \
-	"$(for p in goodput fifo srtf; do small -p $p --json | json 'print $d->{avg_jct_s}'; echo; done |
-	tr '\n' ' ' | sed 's/ $//')" "$(means)"
+	"$(for p in goodput fifo srtf; do
+		small -p $p --json | json 'print $d->{avg_jct_s}'
+		echo
+	done | tr '\n' ' ' | sed 's/ $//')" "$(means)"
 is 'ratios are to the first policy' '1 yes yes' "$(printf '%s\n' "$out" | json '
 	my ($first, @others) = @{$d->{policies}};
 	print $first->{avg_jct_ratio}, map { abs($_->{avg_jct_ratio} -
@@ -110,7 +113,8 @@ is 'the ratio is compared draw by draw' \
 	"$(printf '%s\n' "$out" | json 'my $p = $d->{policies}[1];
 		printf "%.4f %.4f %.4f", $p->{avg_jct_ratio}, @{$p->{ci95}{avg_jct_ratio}};')"
 is 'JSON says how many draws of which seed' '8 0' \
-	"$(printf '%s\n' "$out" | json 'my $p = $d->{policies}[0]; print "$p->{draws} $p->{seed}";')"
+	"$(printf '%s\n' "$out" |
+	json 'my $p = $d->{policies}[0]; print "$p->{draws} $p->{seed}";')"
 # The mean of many gaps is that of the workload, and they are exponential: half of them are below
 # log(2) of the mean.
 perl -e 'print "'$heading'\n"; printf "v%d,%d,vision,1,64\n", $_, 1000 * $_ for 0..400' >even.csv
@@ -121,7 +125,8 @@ is 'times between submissions are exponential with the mean of the workload' 'ye
 		($at, $draw) = ($F[1], $F[10] + 0);
 		END { $sum += $_, $below += $_ < 1000 * log 2 for @gaps; $n = @gaps;
 			print abs($sum / $n / 1000 - 1) < 0.06 ? "yes " : $sum / $n,
-				abs($below / $n - 0.5) < 0.03 ? "yes" : $below / $n }' even-jobs.csv)"
+				abs($below / $n - 0.5) < 0.03 ? "yes" : $below / $n }' \
+			even-jobs.csv)"
 mkdir two
 cp small.csv two/a.csv
 cp small.csv two/b.csv
@@ -158,9 +163,12 @@ legal() { # legal FILE GPUS_OF_NODE...: what is wrong, or how many rows
 				for (@parts) {
 					/^(\d+):(\d+)(?:-(\d+))?$/ or die "form $_";
 					for my $gpu ($2 .. $3 // $2) {
-						die "no GPU $1:$gpu" if $1 > $#size || $gpu >= $size[$1];
-						die "$name and $owner{$1, $gpu} at $row{time} on $1:$gpu"
-							if $owner{$1, $gpu};
+						my $other = $owner{$1, $gpu};
+
+						die "no GPU $1:$gpu"
+							if $1 > $#size || $gpu >= $size[$1];
+						die "$name and $other at $row{time} on $1:$gpu"
+							if $other;
 						$owner{$1, $gpu} = $name;
 					}
 				}
@@ -177,7 +185,8 @@ legal() { # legal FILE GPUS_OF_NODE...: what is wrong, or how many rows
 timeline() { rm -f gpus.csv; simulate --timeline-csv gpus.csv "$@" >table; }
 for policy in goodput pollux sia optimus tiresias srtf las fifo; do
 	timeline -w "$example/workloads" -n 4 -p $policy
-	is "$policy: no GPU has two jobs, and jobs move only by restarts" legal "$(legal gpus.csv 4 4 4 4)"
+	is "$policy: no GPU has two jobs, and jobs move only by restarts" legal \
+		"$(legal gpus.csv 4 4 4 4)"
 done
 timeline -w "$example/workloads" -n 4 -p goodput,las --draws 2
 is 'placements of several policies and draws are legal' legal "$(legal gpus.csv 4 4 4 4)"
@@ -233,5 +242,6 @@ done
 like 'a job of two machines has GPUs of both' 'wide 0:[0-9-]+ 1:' "$(cat gpus.csv)"
 status 'draws of racks are simulated' 0 racks -p dally,goodput --draws 3 --seed 2 --json
 is 'JSON of racks has the seed of the draws' '2 3' \
-	"$(printf '%s\n' "$out" | json 'my $p = $d->{policies}[1]; print "$p->{seed} $p->{draws}";')"
+	"$(printf '%s\n' "$out" |
+	json 'my $p = $d->{policies}[1]; print "$p->{seed} $p->{draws}";')"
 finish

@@ -61,5 +61,8 @@ int main(void)
 	     "also after one sibling");
 	ok(siblings_remaining(&differ, 4000) > siblings_remaining(&differ, 0),
 	   "where lengths differ much, what is old has longer to go");
+	alike.apart = 0.6;
+	near(siblings_spread(&alike), sqrt(0.16 * 1.05 / 20 + 0.36), 1e-9,
+	     "jobs of another kind tell less, however alike they were");
 	return done();
 }

@@ -1,0 +1,43 @@
+#!/bin/sh
+# siblings.t - how long jobs took tells how long others of their workload, or of their script, take.
+# shellcheck disable=SC2154,SC2317 # variables and functions used by name
+. "$(dirname "$0")/tap.sh"
+unset POLLUX_POLICY
+POLLUX_SLOTS=1 POLLUX_SLICE=0.2
+export POLLUX_SLOTS POLLUX_SLICE
+
+watcher=
+cleanup() {
+	[ -z "$watcher" ] || end "$watcher" || :
+	end_jobs
+}
+holds() { [ "$(store "SELECT $1")" = 1 ]; }
+
+for script in short long; do
+	echo '#!/bin/sh
+sleep "$1"' >$script.sh
+	chmod +x $script.sh
+done
+done_before=$("$POLLUX" submit -q --no-preempt ./short.sh 0.5
+"$POLLUX" submit -q --no-preempt ./long.sh 4
+"$POLLUX" submit -q --no-preempt --workload slow --name x ./short.sh 4
+"$POLLUX" submit -q --no-preempt --workload middle sleep 1.5)
+"$POLLUX" schedule --watch 0.2 >passes.out 2>passes.err &
+watcher=$!
+# shellcheck disable=SC2086 # one job a word
+ok 'four jobs are done' "$POLLUX" wait --timeout 100 $done_before
+
+holder=$("$POLLUX" submit -q --no-preempt --workload holder sleep 1000)
+ok 'a job holds the only slot' wait_for 30 holds \
+	"count(*) = 1 FROM runs WHERE job_id = $holder AND state = 'running'"
+long=$("$POLLUX" submit -q --no-preempt ./long.sh 0.6)
+slow=$("$POLLUX" submit -q --no-preempt --workload slow ./short.sh 0.5)
+middle=$("$POLLUX" submit -q --no-preempt --workload middle sleep 1)
+"$POLLUX" cancel "$holder"
+ok 'all end' "$POLLUX" wait --timeout 100 "$long" "$slow" "$middle"
+before() { store "SELECT a.start_time_s < b.start_time_s FROM jobs a, jobs b
+	WHERE a.id = $1 AND b.id = $2"; }
+is 'a job whose script took longer with other arguments starts later' 1 "$(before "$middle" "$long")"
+is 'a workload tells more than a script: where that took longer a job starts later' 1 \
+	"$(before "$middle" "$slow")"
+finish
