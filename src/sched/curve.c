@@ -260,13 +260,13 @@ static void put_behind(struct curve *c, const struct curve *before)
  * tells their length it is the pilot, and the others count as if they had had a slice more. */
 static void set_order_of_siblings(struct curves *all)
 {
-	struct curve **of = xcalloc((size_t)all->in->n_jobs, sizeof(*of));
+	struct curve **of = xcalloc((size_t)all->in->n_jobs, sizeof(struct curve *));
 	int n = 0;
 
 	for (int i = 0; i < all->in->n_jobs; i++)
 		if (all->items[i].job->workload && all->items[i].least && all->items[i].spread > 0)
 			of[n++] = &all->items[i];
-	qsort(of, (size_t)n, sizeof(*of), by_service);
+	qsort(of, (size_t)n, sizeof(struct curve *), by_service);
 	for (int i = 1; i < n; i++)
 		if (are_ordered(of[i], of[i - 1]))
 			put_behind(of[i], of[i - 1]);

@@ -42,11 +42,12 @@ static double above(double x)
 static double index_of(double spread, double from)
 {
 	double done = exp(spread * from), left = above(from), mean = exp(spread * spread / 2);
-	double least = HUGE_VAL;
+	double first = fmax(from, FROM) + STEP / 2, least = HUGE_VAL;
 
 	if (from > FAR)		/* there an end has this chance for each unit of work */
 		return done * spread / from;
-	for (double z = fmax(from, FROM) + STEP / 2; z < FAR + STEP; z += STEP) {
+	for (int i = 0; first + i * STEP < FAR + STEP; i++) {
+		double z = first + i * STEP;
 		double chance = (left - above(z)) / left;
 		double ended = mean * (above(from - spread) - above(z - spread)) / left;
 		double spent = ended - done * chance +

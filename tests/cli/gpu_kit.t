@@ -97,7 +97,7 @@ like 'run.sh leaves steps for the next run' '^# long is left for the next run' "
 echo 'ok value 7 things' | step 30-last 60 40 ''
 sed -i 's/^# limit: 10/# limit: 300/' steps/10-long.sh
 status 'run.sh exits with 75 where a step hangs' 75 \
-	env GPU_KIT_GRACE=3 "$kit" --out out --budget 56s --only long,last
+	env GPU_KIT_GRACE=3 "$kit" --out out --budget 66s --only long,last
 like 'a step that hangs leaves the next one its time' '^ok value 7 things' "$(lines last)"
 like 'a step that hangs says that its time ended' '^skip rest - its [1-8] s ended first$' \
 	"$(lines long)"

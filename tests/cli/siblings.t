@@ -14,6 +14,7 @@ cleanup() {
 holds() { [ "$(store "SELECT $1")" = 1 ]; }
 
 for script in short long; do
+	# shellcheck disable=SC2016 # the argument is that of the script
 	echo '#!/bin/sh
 sleep "$1"' >$script.sh
 	chmod +x $script.sh
@@ -37,7 +38,8 @@ middle=$("$POLLUX" submit -q --no-preempt --workload middle sleep 1)
 ok 'all end' "$POLLUX" wait --timeout 100 "$long" "$slow" "$middle"
 before() { store "SELECT a.start_time_s < b.start_time_s FROM jobs a, jobs b
 	WHERE a.id = $1 AND b.id = $2"; }
-is 'a job whose script took longer with other arguments starts later' 1 "$(before "$middle" "$long")"
+is 'a job whose script took longer with other arguments starts later' 1 \
+	"$(before "$middle" "$long")"
 is 'a workload tells more than a script: where that took longer a job starts later' 1 \
 	"$(before "$middle" "$slow")"
 finish

@@ -360,7 +360,7 @@ for name in "${chosen[@]}"; do
 		continue
 	fi
 	share_s=$left_s		# what hangs also takes a while to end
-	[ -z "$only" ] || [ $needed_s = 0 ] || share_s=$((left_s - needed_s - GPU_KIT_GRACE - 5))
+	[ -z "$only" ] || [ $needed_s = 0 ] || share_s=$((left_s - needed_s - GPU_KIT_GRACE - 15))
 	[ $share_s -ge "$takes_s" ] || share_s=$takes_s
 	limit_s=$(seconds_of "$name" limit)
 	[ "$limit_s" -le "$share_s" ] || limit_s=$share_s
