@@ -133,6 +133,19 @@ static char *describe_end(const struct run *r)
 	return text_detach(&t);
 }
 
+/* Adds to how the last run ended that the job had its retries, if it had any. */
+static void add_retries(const struct job *job, char **text)
+{
+	int retries = job->declared.retries, tried = job->progress.failures - 1;
+	char *end = *text;
+
+	if (job->profile || retries == 0)
+		return;
+	*text = xasprintf("%s; after %d of %d retries", end, tried < retries ? tried : retries,
+			  retries);
+	free(end);
+}
+
 /* A command may kill its supervisor each time. The job fails after this many losses in a row, but
  * not before it has used its retries. */
 #define SUPERVISOR_LOSSES 3
@@ -166,6 +179,8 @@ static int end_job(struct store *s, const struct run *r, char **text, struct err
 		*text = xasprintf("its supervisor was killed %d times in a row, before a "
 				  "checkpoint: does its command kill its parent?", losses);
 	}
+	if (next == JOB_FAILED && r->outcome == OUTCOME_FAILED)
+		add_retries(&job, text);
 	/* A run of 'pollux run' is not repeated. */
 	if (job.interactive && next == JOB_QUEUED && r->outcome != OUTCOME_NOT_STARTED)
 		next = JOB_CANCELLED;

@@ -861,6 +861,11 @@ static void test_retries(void)
 	is_str(state_of(job), "queued", "a job is queued after the second failure of two allowed");
 	end_run(add_claimed_run(job, 0, 1), &failure);
 	is_str(state_of(job), "failed", "a job has failed after the third failure of two allowed");
+	is_query("SELECT reason FROM jobs", "failed: exit status 1; after 2 of 2 retries",
+		 "a job that had its retries says so");
+	is_query("SELECT group_concat(text, '|') FROM events WHERE kind = 'ended'",
+		 "failed: exit status 1|failed: exit status 1|"
+		 "failed: exit status 1; after 2 of 2 retries", "and so does its last event");
 	is_query("SELECT failures FROM jobs", "3", "all failures of a job are counted");
 	store_job_setback(&store, job, &setback, &err);
 	is_int(setback.n, 3, "failures in a row are as many setbacks");
@@ -884,6 +889,10 @@ static void test_retries(void)
 	end_run(add_claimed_run(job, 0, 1), &failure);
 	store_job_setback(&store, job, &setback, &err);
 	is_int(setback.n, 1, "a forgiven job's setbacks count anew");
+	query("UPDATE jobs SET state = 'queued', retries = 0");
+	end_run(add_claimed_run(job, 0, 1), &failure);
+	is_query("SELECT reason FROM jobs", "failed: exit status 1",
+		 "a job without retries says nothing of them");
 }
 
 /* A job with many retries may lose its supervisor as often, and no more. */
