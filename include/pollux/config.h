@@ -9,7 +9,7 @@
  *	cuda_devices = uuid	# how CUDA_VISIBLE_DEVICES names GPUs; default index
  *	slice = 10m        # a time slice; default 10 minutes
  *	policy = goodput
- *	torch = no         # the helper for PyTorch is for jobs that ask for it; default yes
+ *	helper = off       # the helper for PyTorch is for jobs that ask for it; default on
  *	suspend_memory = 50%	# of the machine's, that suspended runs may keep
  *	log_limit = 1G     # a log that is larger loses its middle
  *	on_end = COMMAND   # run for each job that ends; on_failure: that fails
@@ -65,7 +65,7 @@ struct config {
 	char gpus[CONFIG_GPUS_SIZE];	/* as in struct device_settings; "": not set */
 	bool cuda_by_uuid;	/* CUDA_VISIBLE_DEVICES has UUIDs, not numbers */
 	double slice_s;		/* > 0, finite */
-	bool torch;		/* Pythons with PyTorch get the helper without asking */
+	bool torch;		/* jobs are offered the helper for PyTorch without asking */
 	/* 0 to 1: the part of the machine's memory that suspended runs may keep */
 	double suspend_memory;
 	double log_limit_bytes;	/* the largest size of a job's log; infinite: no limit */

@@ -48,8 +48,9 @@ struct declaration {
 	char *learning_rate_rule;	/* lr_rule_parse() of goodput.h has the words */
 	double noise_scale;
 	/* The helper for PyTorch: "on", followed by ",batch" and the like for its parts; "auto":
-	 * on, because the program was seen to be a Python with torch; "off"; NULL: the program is
-	 * none. */
+	 * on, because a Python of the job has torch; "offered": its Pythons may load it; "isolated"
+	 * and "hidden": the same, but its Python seems to be run with -I, -E or -S, or with another
+	 * PYTHONPATH; "off"; NULL: not offered. */
 	char *torch;
 	char *on_end;			/* command for sh when the job has ended; NULL: none */
 	/* Patterns of fnmatch(3), with '|' between them, of the kinds of device that the job may
@@ -84,8 +85,12 @@ struct declaration {
 void declaration_init(struct declaration *d);		/* the default of each field */
 void declaration_copy(struct declaration *d, const struct declaration *from);
 void declaration_release(struct declaration *d);
-/* True if the helper for PyTorch is to be loaded into the job's Pythons. */
+/* True if the helper for PyTorch is expected in the job's Pythons. */
 bool declaration_has_torch_helper(const struct declaration *d);
+/* True if it is at least offered to them: that in the job's PYTHONPATH is its directory. */
+bool declaration_offers_torch_helper(const struct declaration *d);
+/* The values of declared.torch, in SQL, that become "auto" once the helper has reported. */
+#define TORCH_OFFERED "'offered', 'isolated', 'hidden'"
 /* True if --kind and --not-kind allow this kind of device. */
 bool declaration_wants_kind(const struct declaration *d, const char *kind);
 /* Adds " of a kind that --kind 'PATTERN' allows", with --not-kind likewise; nothing where neither

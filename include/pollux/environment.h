@@ -44,8 +44,8 @@ void environment_for_group(const struct job *job, struct strings *env);
  * neither by {lr} or {lr_scale} nor by the helper for PyTorch, and the rule is not "none". The
  * program may still take the rate from its environment or its configurations. */
 bool environment_leaves_learning_rate(const struct job *job, const struct job_command *command);
-/* Adds the variables that load the helper; helper: its directory, which comes first in PYTHONPATH.
- * Only the launched process gets these variables; jobs that the job submits do not. */
+/* Adds the variables that load the helper; helper: its directory, which comes first in PYTHONPATH,
+ * once. */
 void environment_for_torch(const struct job *job, const struct job_command *command,
 			   const char *helper, struct strings *env);
 

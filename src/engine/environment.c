@@ -124,16 +124,24 @@ const char *environment_value(const struct strings *env, const char *name)
 void environment_for_torch(const struct job *job, const struct job_command *command,
 			   const char *helper, struct strings *env)
 {
-	const char *parts = job->declared.torch, *others = environment_value(env, "PYTHONPATH");
-	char *path = xasprintf("%s%s%s", helper, *others ? ":" : "", others);
-	char *all = xasprintf("%s%s%s", strcmp(parts, "auto") ? parts : "on",
+	const char *parts = !declaration_has_torch_helper(&job->declared) ? "offered"
+			  : strcmp(job->declared.torch, "auto") != 0 ? job->declared.torch : "on";
+	char *others = xstrdup(environment_value(env, "PYTHONPATH")), *rest = others, *other;
+	char *all = xasprintf("%s%s%s", parts,
 			      command_scales(job, command) ? ",keep-lr" : "",
 			      job->declared.passes_steps ? ",steps" : "");
+	struct text path = TEXT_INIT;
 
-	strings_set_variable(env, "PYTHONPATH", path);
+	/* a job that was submitted by a job has it already */
+	text_add(&path, helper);
+	while (*others && (other = strsep(&rest, ":")))
+		if (strcmp(other, helper) != 0)
+			text_addf(&path, ":%s", other);
+	strings_set_variable(env, "PYTHONPATH", path.data);
 	strings_set_variable(env, "POLLUX_TORCH", all);
 	strings_set_variable(env, "POLLUX_TORCH_BUDGET", TORCH_BUDGET);
-	free(path);
+	text_release(&path);
+	free(others);
 	free(all);
 }
 

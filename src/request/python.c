@@ -1,4 +1,5 @@
-/* python.c - which Python runs a command, and what that Python says of PyTorch. */
+/* python.c - which jobs are offered the helper for PyTorch: which Python runs a command, whether it
+ * has PyTorch, and what scripts do that stand before a Python. */
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -125,26 +126,136 @@ static bool has_torch(const char *python, const struct job_command *c)
 	return has || says_it_has_torch(python, c);
 }
 
-static bool file_speaks_to_pollux(const char *path)
+/* The caller frees; NULL: the path is no plain file that can be read. */
+static char *read_script(const char *path)
 {
 	struct stat st;
-	char *text = stat(path, &st) == 0 && S_ISREG(st.st_mode)
+
+	return path && stat(path, &st) == 0 && S_ISREG(st.st_mode)
 		? read_beginning(path, LONGEST_SCRIPT) : NULL;
+}
+
+static bool file_speaks_to_pollux(const char *path)
+{
+	char *text = read_script(path);
 	bool speaks = text && strstr(text, "POLLUX_");
 
 	free(text);
 	return speaks;
 }
 
-/* A program that speaks to pollux itself gets no helper: reports from two senders would contradict
- * each other, and the learning rate would be scaled twice. */
-bool python_wants_torch_helper(const struct job_command *c)
-{
-	char *python = python_of(c);
-	bool speaks = python && !program_is(c->program, "python") &&
-		      file_speaks_to_pollux(c->program), wants;
+/* --- commands that may run Python somewhere --- */
 
-	for (size_t i = 1; python && i < c->argv.count && !speaks; i++) {
+/* What the shell's words of a command, or of its script, do. */
+struct words_seen {
+	bool speaks;		/* hand a learning rate of pollux on, or report */
+	bool isolated;		/* run a Python that reads no PYTHONPATH, or no sitecustomize */
+	bool hidden;		/* set another PYTHONPATH */
+};
+
+static const char separators[] = " \t\r\n;&|()<>\"'`";
+
+/* True for an option such as "-I" and "-uE". *is_last: the words behind it are no options of
+ * Python. */
+static bool option_isolates(const char *word, size_t n, bool *is_last)
+{
+	bool isolates = false;
+
+	for (size_t i = 1; i < n && !*is_last && word[1] != '-'; i++) {
+		isolates = isolates || strchr("IES", word[i]);
+		*is_last = strchr("cmWX", word[i]) != NULL;
+	}
+	return isolates;
+}
+
+/* p: behind the name of a Python. */
+static bool is_isolated(const char *p)
+{
+	bool isolates = false, is_last = false;
+
+	while (*(p += strspn(p, "\"' \t")) == '-' && !is_last && !isolates) {
+		size_t n = strcspn(p, separators);
+
+		isolates = option_isolates(p, n, &is_last);
+		p += n;
+	}
+	return isolates;
+}
+
+/* True for "PYTHONPATH=src", not for "PYTHONPATH=src:$PYTHONPATH". */
+static bool hides(const char *word)
+{
+	static const char name[] = "PYTHONPATH";
+	const char *end = word + strcspn(word, " \t\n;&|"), *value = word + strlen(name) + 1;
+
+	return text_starts_with(word, name) && value[-1] == '=' &&
+	       !memmem(value, (size_t)(end > value ? end - value : 0), name, strlen(name));
+}
+
+static void see_words(const char *text, struct words_seen *seen)
+{
+	seen->speaks = seen->speaks || strstr(text, "POLLUX_LR_") ||
+		       strstr(text, "POLLUX_REPORT") || strstr(text, "pollux report");
+	for (const char *p = text; *p; p += strspn(p, separators)) {
+		size_t n = strcspn(p, separators);
+		char *word = xasprintf("%.*s", (int)n, p);
+
+		if (*word == '#' && word[1] != '!')
+			n = strcspn(p, "\n");
+		else if (program_is(word, "python"))
+			seen->isolated = seen->isolated || is_isolated(p + n);
+		seen->hidden = seen->hidden || hides(p);
+		p += n;
+		free(word);
+	}
+}
+
+/* The script that the command runs, or its Makefile. The caller frees; NULL: none. Of a script in
+ * Python it is the line "#!" alone. */
+static char *script_of_command(const struct job_command *c)
+{
+	static const char *const makefiles[] = { "GNUmakefile", "makefile", "Makefile" };
+	bool makes = program_is(c->program, "make") || program_is(c->program, "gmake");
+	char *path = makes ? NULL : script_path(c->directory, c->argv.items);
+	char *text = read_script(path), *end = path ? strrchr(path, '.') : NULL;
+	size_t first = text && text_starts_with(text, "#!") ? strcspn(text, "\n") : 0;
+
+	if (text && ((end && !strcmp(end, ".py")) || memmem(text, first, "python", 6)))
+		text[first] = '\0';
+	free(path);
+	for (size_t i = 0; makes && !text && i < sizeof(makefiles) / sizeof(*makefiles); i++) {
+		path = path_within(c->directory, makefiles[i]);
+		text = read_script(path);
+		free(path);
+	}
+	return text;
+}
+
+static struct words_seen see_command(const struct job_command *c)
+{
+	struct words_seen seen = { .speaks = false };
+	struct text words = TEXT_INIT;
+	char *script = script_of_command(c);
+
+	for (size_t i = 0; i < c->argv.count; i++)
+		text_addf(&words, "%s ", c->argv.items[i]);
+	if (words.length)
+		see_words(words.data, &seen);
+	if (script)
+		see_words(script, &seen);
+	free(script);
+	text_release(&words);
+	return seen;
+}
+
+/* --- the rule --- */
+
+/* True for a program in Python that reports by itself. */
+static bool program_speaks(const struct job_command *c)
+{
+	bool speaks = !program_is(c->program, "python") && file_speaks_to_pollux(c->program);
+
+	for (size_t i = 1; i < c->argv.count && !speaks; i++) {
 		const char *dot = strrchr(c->argv.items[i], '.');
 		char *path = dot && !strcmp(dot, ".py")
 			? path_within(c->directory, c->argv.items[i]) : NULL;
@@ -152,7 +263,25 @@ bool python_wants_torch_helper(const struct job_command *c)
 		speaks = path && file_speaks_to_pollux(path);
 		free(path);
 	}
-	wants = python && !speaks && has_torch(python, c);
+	return speaks;
+}
+
+/* A program that speaks to pollux itself gets no helper: reports from two senders would contradict
+ * each other, and the learning rate would be scaled twice. */
+const char *python_helper_by_default(const struct job_command *c)
+{
+	char *python = python_of(c);
+	struct words_seen seen = see_command(c);
+	const char *helper = "offered";
+
+	if (seen.speaks || (python && program_speaks(c)))
+		helper = NULL;
+	else if (seen.isolated)
+		helper = "isolated";
+	else if (seen.hidden)
+		helper = "hidden";
+	else if (python && has_torch(python, c))
+		helper = "auto";
 	free(python);
-	return wants;
+	return helper;
 }

@@ -72,14 +72,18 @@ enum suspend_rule submission_suspend_rule(const struct asked *o);
  * train.py". The caller frees. */
 char *script_path(const char *directory, char *const *argv);
 
-/* --- tell a Python program, and whether its Python has PyTorch --- */
+/* --- the helper for PyTorch, by default --- */
 
-/* True if the command is a Python program whose Python has PyTorch and which does not speak to
- * pollux itself. The program is a Python if it is named so or if its first line names one, as in
- * torchrun and accelerate. Where no torch is at the usual places, that Python is asked once, in the
- * job's environment, and not for longer than PYTHON_PATIENCE_S. A script in the command that has
- * the text "POLLUX_" speaks to pollux. */
+/* Returns what declared.torch is where nobody asked. "auto": the command is a Python program whose
+ * Python has PyTorch and which does not speak to pollux itself. The program is a Python if it is
+ * named so or if its first line names one, as in torchrun and accelerate. Where no torch is at the
+ * usual places, that Python is asked once, in the job's environment, and not for longer than
+ * PYTHON_PATIENCE_S. A script in the command that has the text "POLLUX_" speaks to pollux.
+ *
+ * Of any other command the script or the Makefile is read, as of a shell's words. NULL: it hands a
+ * learning rate of pollux on, or reports. Else the helper is offered, and looks into the program
+ * itself (watcher.py). */
 #define PYTHON_PATIENCE_S 15
-bool python_wants_torch_helper(const struct job_command *c);
+const char *python_helper_by_default(const struct job_command *c);
 
 #endif

@@ -203,13 +203,14 @@ enum suspend_rule submission_suspend_rule(const struct asked *o)
 					     o->no_preempt ? SUSPEND_NEVER : SUSPEND_AUTO);
 }
 
-/* A job has the helper for PyTorch if that was asked for, or if its program is a Python with torch
- * unless a setting says no. */
+/* A job has the helper for PyTorch if that was asked for, or by default unless a setting says
+ * no. */
 static int set_torch(const struct command *by, const struct asked *o, const struct job_command *c,
 		     struct declaration *d, struct err *err)
 {
 	char *parts = d->torch;
-	struct config config = settings_default;
+	const char *by_default = NULL;
+	struct config config;
 
 	if (o->no_torch && o->declared.torch)
 		return usage_error(by, err, "give one of --torch and --no-torch");
@@ -218,8 +219,9 @@ static int set_torch(const struct command *by, const struct asked *o, const stru
 		d->torch = xstrdup("off");
 	else if (parts)
 		d->torch = xasprintf("on%s%s", *parts ? "," : "", parts);
-	else if ((!config_load_own(&config) || config.torch) && python_wants_torch_helper(c))
-		d->torch = xstrdup("auto");
+	else if (!config_load_own(&config) || config.torch)
+		by_default = python_helper_by_default(c);
+	d->torch = by_default ? xstrdup(by_default) : d->torch;
 	free(parts);
 	return 0;
 }
@@ -304,7 +306,8 @@ static int set_defaults_again(const struct command *by, const struct asked *o,
 {
 	char *workload = submission_default_workload(was);
 	bool other_program = strcmp(was->program, c->program) != 0 &&
-			     (!d->torch || !strcmp(d->torch, "auto"));
+			     !(d->torch && (text_starts_with(d->torch, "on") ||
+					    !strcmp(d->torch, "off")));
 
 	if (!o->declared.name && !strcmp(d->name, submission_default_name(was)))
 		xreplace(&d->name, submission_default_name(c));

@@ -244,7 +244,7 @@ const struct declared_field declared_fields[] = {
 	  NO_COLUMN, BOTH | FOR_RUN },
 	{ { "torch", 0, OPTION_WORDS, "PART,...", OFFSET(declared.torch), 0, 0,
 	    "load the helper for PyTorch into its Pythons, with the named parts that are off by"
-	    " default: batch, resume; default where the program is a Python that has torch",
+	    " default: batch, resume; by default each Python of a job that uses torch has it",
 	    .choices = torch_parts },
 	  COLUMN("torch", TEXT, torch, UNKNOWN_ZERO, 0), BOTH | FOR_RUN },
 	{ { "no-torch", 0, OPTION_FLAG, NULL, OFFSET(no_torch), 0, 0,
@@ -312,6 +312,11 @@ void declaration_copy(struct declaration *d, const struct declaration *from)
 }
 
 bool declaration_has_torch_helper(const struct declaration *d)
+{
+	return d->torch && (text_starts_with(d->torch, "on") || !strcmp(d->torch, "auto"));
+}
+
+bool declaration_offers_torch_helper(const struct declaration *d)
 {
 	return d->torch && strcmp(d->torch, "off") != 0;
 }

@@ -57,13 +57,16 @@ int put_progress(struct store *s, const struct told *t, struct err *err)
 		    " total_epochs = coalesce(?, total_epochs),"
 		    " ends_by = coalesce(?, ends_by), optimizer = coalesce(?, optimizer),"
 		    " resumes = iif(? < 0, resumes, ?),"
-		    " saves_when_asked = coalesce(saves_when_asked, nullif(?, -1)) WHERE id = ?",
-		    "ddiddtdddddttiiii", run->last_samples, p->steps, (int64_t)p->has_loss, p->loss,
-		    p->epoch, p->status_text, run->checkpoint_samples, p->printed_total_steps,
-		    p->total_samples, p->total_steps, p->total_epochs,
+		    " saves_when_asked = coalesce(saves_when_asked, nullif(?, -1)),"
+		    /* a Python of the job has loaded the helper that was offered */
+		    " torch = iif(? AND torch IN (" TORCH_OFFERED "), 'auto', torch)"
+		    " WHERE id = ?",
+		    "ddiddtdddddttiiiii", run->last_samples, p->steps, (int64_t)p->has_loss,
+		    p->loss, p->epoch, p->status_text, run->checkpoint_samples,
+		    p->printed_total_steps, p->total_samples, p->total_steps, p->total_epochs,
 		    p->end ? training_end_names.names[p->end] : NULL, p->optimizer,
 		    (int64_t)p->resumes, (int64_t)p->resumes, (int64_t)p->saves_when_asked,
-		    run->job_id))
+		    (int64_t)(run->framework[0] != '\0'), run->job_id))
 		return -1;
 	if (p->parameters <= 0)
 		return 0;

@@ -126,10 +126,13 @@ static int set_policy(const struct setting *s, struct config *c, const char *val
 	return -1;
 }
 
-/* Inside a job POLLUX_TORCH says which parts of the helper are on: "on" or "on,batch". */
+/* Inside a job POLLUX_TORCH says which parts of the helper are on: "on", "on,batch", "offered". */
 static int set_torch(const struct setting *s, struct config *c, const char *value)
 {
-	if (!strcmp(value, "on") || text_starts_with(value, "on,"))
+	size_t n = strcspn(value, ",");
+
+	if ((n == 2 && text_starts_with(value, "on")) ||
+	    (n == 7 && text_starts_with(value, "offered")))
 		value = s->yes;
 	return set_bool(s, c, !strcmp(value, "off") ? s->no : value);
 }
@@ -202,6 +205,8 @@ const struct setting config_settings[] = {
 	  FIGURE(_duration, slice_s, DBL_MIN, HUGE_VAL) },
 	{ "policy", "POLLUX_POLICY", "one of" POLICY_LIVE_NAMES, set_policy, TEXT(policy) },
 	{ "torch", "POLLUX_TORCH", "yes or no", set_torch, AT(torch), YES_OR_NO },
+	{ "helper", "POLLUX_HELPER", "on or off",
+	  set_bool, AT(torch), .yes = "on", .no = "off" },
 	{ "suspend_memory", "POLLUX_SUSPEND_MEMORY",
 	  "a part of the machine's memory from 0% to 100%", set_suspend_memory, .max = 100 },
 	{ "keep_environment", "POLLUX_KEEP_ENVIRONMENT", "yes or no",

@@ -77,7 +77,12 @@ void status_add_helper(struct text *t, const struct job *job, const struct run *
 		text_add(t, run->helper);
 	else if (!strcmp(torch, "auto"))
 		text_add(t, "to be on: its Python has torch");
-	else
+	else if (!strcmp(torch, "isolated"))
+		text_add(t, "none where its Python is run with -I, -E or -S");
+	else if (!strcmp(torch, "hidden"))
+		text_add(t, "none where it sets another PYTHONPATH; PYTHONPATH=DIR:$PYTHONPATH "
+			 "keeps it");
+	else if (declaration_has_torch_helper(&job->declared))
 		text_addf(t, "to be %s", torch);
 }
 

@@ -26,7 +26,31 @@ decided() { # decided NAME WANT ARGUMENT...
 	shift 2
 	is "$name" "$want" "$(torch_of "$(submit --hold "$@")")"
 }
-decided 'a Python without torch gets no helper' - -- python3 -S -c pass
+decided 'a Python without torch is offered the helper' offered -- python3 -c 'import sys' python3
+decided 'python -S cannot have the helper' isolated -- python3 -S -c pass
+decided 'python -uI cannot have the helper' isolated -- nice python3 -uI train.py
+decided 'python -E behind -W cannot have the helper' isolated -- \
+	sh -c 'true; exec /usr/bin/python3.11 -E -W error train.py'
+decided 'options of a script are no options of Python' offered -- env -i python3 train.py -I -S
+decided 'a module named behind -m is no option' offered -- env A=1 python3 -m I.E.S
+printf '#!/bin/sh\n# python -I, PYTHONPATH=src\npython3 "$@"\n' >comments
+decided 'comments of a script do nothing' offered -- sh comments -I
+printf '#!/bin/sh\nexport PYTHONPATH="src:$PYTHONPATH"\npython3 train.py\n' >keeps
+decided 'a script may put a directory before PYTHONPATH' offered -- bash keeps
+printf '#!/bin/sh\nPYTHONPATH=$PWD/src python3 train.py\n' >hides
+decided 'a script with another PYTHONPATH hides the helper' hidden -- bash hides
+like 'status says what hides the helper' 'helper +none where it sets another PYTHONPATH' \
+	"$("$POLLUX" status "$(store 'SELECT max(id) FROM jobs')")"
+decided 'env with another PYTHONPATH hides the helper' hidden -- env PYTHONPATH=src python3 train.py
+printf '#!/bin/sh\npython3 train.py --lr-scale "$POLLUX_LR_SCALE"\n' >scales
+decided 'a script that hands a learning rate on gets no helper' - -- timeout 9 bash scales
+printf 'train:\n\t"$(POLLUX)" report STEP=1; pollux report STEP=2\n' >Makefile
+decided 'a Makefile that reports gets no helper' - -- make train
+printf 'train:\n\tpython3 -I train.py\n' >Makefile
+decided 'the Python of a Makefile is seen' isolated -- make train
+printf '#!/bin/sh\npython3 train.py --out "$POLLUX_CHECKPOINT_DIR"\n' >saves
+decided 'a script that names the directory of checkpoints is offered the helper' offered -- \
+	bash saves
 decided 'a Python with torch gets the helper' auto --env PYTHONPATH="$has" -- python3 train.py
 decided '--no-torch keeps the helper from a Python with torch' \
 	off --no-torch --env PYTHONPATH="$has" -- python3 train.py
@@ -46,15 +70,21 @@ chmod +x run-*
 for script in run-it run-that run-long; do
 	decided "$script is a Python" auto --env PYTHONPATH="$has" -- "./$script"
 done
-decided 'a script of a shell is no Python' - --env PYTHONPATH="$has" -- ./run-shell
+decided 'a script of a shell is no Python' offered --env PYTHONPATH="$has" -- ./run-shell
 mkdir -p spaces/torch
-decided 'a directory named torch is no torch' - --chdir spaces -- python3 -S -c pass
+printf '#!/bin/sh\nexec python3 -S "$@"\n' >python3.98
+chmod +x python3.98
+decided 'a directory named torch is no torch' offered --chdir spaces -- ../python3.98 -c pass
 POLLUX_TORCH=no decided 'POLLUX_TORCH=no gives nobody the helper' \
 	- --env PYTHONPATH="$has" -- python3 train.py
 echo 'torch = no' >"$POLLUX_DIR/config"
 decided 'torch = no in the configuration gives nobody the helper' \
 	- --env PYTHONPATH="$has" -- python3 train.py
 decided '--torch goes before torch = no' on --torch true
+echo 'helper = off' >"$POLLUX_DIR/config"
+decided 'helper = off in the configuration says the same' \
+	- --env PYTHONPATH="$has" -- python3 train.py
+decided 'helper = off holds for scripts of shells, too' - -- ./run-shell
 rm "$POLLUX_DIR/config"
 status 'an unknown part of --torch is a usage error' 64 "$POLLUX" submit --torch=compile true
 is 'the unknown part of --torch is named' \
@@ -73,7 +103,7 @@ like '--torch and --no-torch are told to exclude each other' \
 printf '#!/bin/sh\nexec sleep 1000\n' >python3.99
 chmod +x python3.99
 began=$(date +%s)
-decided 'a Python that does not answer gets no helper' - -- ./python3.99 train.py
+decided 'a Python that does not answer is offered the helper' offered -- ./python3.99 train.py
 ok 'submit does not wait for a Python that does not answer' \
 	[ $(($(date +%s) - began)) -lt $((20 * TIME_SCALE)) ]
 

@@ -44,15 +44,17 @@ def python(code, helper="on", before=(), **variables):
 def chaining():
     with tempfile.TemporaryDirectory() as site:
         with open(os.path.join(site, "sitecustomize.py"), "w") as file:
-            file.write("import sys\nprint('site', __name__, 'pollux_torch' in sys.modules)\n")
+            file.write("import sys\nprint('site', __name__, 'pollux_torch' in sys.modules,\n"
+                       "      'Doorkeeper' in [type(f).__name__ for f in sys.meta_path])\n")
         run = python("import sitecustomize; print(sitecustomize.__file__)", before=[site])
-        check(run.out == "site sitecustomize True\n%s/sitecustomize.py\n" % site,
+        check(run.out == "site sitecustomize False True\n%s/sitecustomize.py\n" % site,
               "the sitecustomize that the helper shadows runs, and is the one a program imports",
               run.out + run.err)
         run = python("pass", helper="off", before=[site])
-        check(run.out == "site sitecustomize False\n", "off: it runs, and nothing else", run.out)
+        check(run.out == "site sitecustomize False False\n", "off: it runs, and nothing else",
+              run.out)
         run = python("pass", before=[site], POLLUX_REPORT_SOCKET="")
-        check(run.out == "site sitecustomize False\n", "outside a job the same", run.out)
+        check(run.out == "site sitecustomize False False\n", "outside a job the same", run.out)
         with open(os.path.join(site, "sitecustomize.py"), "w") as file:
             file.write("raise ValueError('of the site')\n")
         ours, theirs = python("print(1)", before=[site]), python("print(1)", None, before=[site])
@@ -94,7 +96,7 @@ def hooks():
 
 
 def parts():
-    child = "import sys; print('pollux_torch' in sys.modules)"
+    child = "import sys; print('Doorkeeper' in [type(f).__name__ for f in sys.meta_path])"
     code = "import subprocess, sys; subprocess.run([sys.executable, '-c', %r])" % child
     run = python(code)
     check("True" in run.out, "a process that the program starts has the helper too", run.out)

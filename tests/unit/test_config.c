@@ -99,7 +99,7 @@ static const struct refusal {
 	{ "slot = 2\n", "unknown setting 'slot' in '%s' line 1; did you mean 'slots'?" },
 	{ "colour = red\n",
 	  "unknown setting 'colour' in '%s' line 1; there are slots, gpus, cuda_devices, "
-	  "slice, policy, torch, "
+	  "slice, policy, torch, helper, "
 	  "suspend_memory, keep_environment, on_end, on_failure, submit_pass, "
 	  "interactive_limit, share, max_share, prune_after, log_limit, shared_dir, "
 	  "shared_weight, guaranteed_devices, engine, slurm_args, slurm_dir, slurm_lease, "
@@ -107,7 +107,7 @@ static const struct refusal {
 	{ "log_limit = 1\n", "bad setting 'log_limit' in '%s' line 1: '1' is not an amount from 1M "
 	  "to 1000T (such as 512M or 1G), or no" },
 	{ "= 2\n", "unknown setting '' in '%s' line 1; there are slots, gpus, cuda_devices, "
-	  "slice, policy, torch, "
+	  "slice, policy, torch, helper, "
 		   "suspend_memory, keep_environment, on_end, on_failure, submit_pass, "
 	  "interactive_limit, share, max_share, prune_after, log_limit, shared_dir, "
 	  "shared_weight, guaranteed_devices, engine, slurm_args, slurm_dir, slurm_lease, "

@@ -1,8 +1,9 @@
 """Makes an unmodified training program report its progress to pollux.
 
-pollux puts the directory of this file first in the PYTHONPATH of a job. Python then imports this
-file at its start. It installs an import hook and nothing else: the parts in pollux_torch/ are
-loaded when the program imports torch or another framework.
+pollux puts the directory of this file first in the PYTHONPATH of a job. Each Python of the job, of
+any version and whatever started it, then imports this file at its start. So this file is short, and
+runs in Python 2.7, too. It installs an import hook and nothing else: the parts in pollux_torch/ are
+loaded when the program looks for torch or another framework.
 
 Without POLLUX_REPORT_SOCKET or POLLUX_TORCH this file only runs the sitecustomize module that
 Python would have found without this file.
@@ -11,62 +12,29 @@ Python would have found without this file.
 import os
 import sys
 
+FRAMEWORKS = ("torch", "keras", "xgboost", "lightgbm", "optax")
 
-class Watcher:
-    """An import hook: runs a function when a module of a given name has been imported."""
 
-    def __init__(self, actions):
-        self.actions = actions  # module name -> function(module)
-        self.searching = set()
+class Doorkeeper(object):
+    """An import hook that loads the helper once a program looks for one of FRAMEWORKS."""
 
     def find_spec(self, name, path=None, target=None):
-        if name not in self.actions or name in self.searching:
+        if name not in FRAMEWORKS or self not in sys.meta_path:
             return None
-        self.searching.add(name)
+        sys.meta_path.remove(self)
         try:
-            spec = self.ask_other_finders(name, path, target)
-        finally:
-            self.searching.discard(name)
-        # Python may ask for a spec without importing the module, so the action stays until then.
-        if spec is not None and hasattr(spec.loader, "exec_module"):
-            self.extend(spec.loader, name)
-        return spec
+            from pollux_torch import watcher
 
-    def ask_other_finders(self, name, path, target):
-        for finder in list(sys.meta_path):
-            find = getattr(finder, "find_spec", None)
-            spec = find(name, path, target) if find and finder is not self else None
-            if spec is not None:
-                return spec
-        return None
-
-    def extend(self, loader, name):
-        execute = loader.exec_module
-
-        def exec_module(module):
-            execute(module)
-            action = self.actions.pop(name, None)
-            if action is not None:
-                try:
-                    action(module)
-                except Exception:
-                    pass  # the parts report their errors; the program must not see this one
-
-        try:
-            loader.exec_module = exec_module
-        except AttributeError:
-            pass  # a built-in loader; no watched module has one
+            ours = watcher.install()
+        except Exception:
+            ours = None
+        return ours and ours.find_spec(name, path, target)
 
 
 def is_wanted():
     options = os.environ.get("POLLUX_TORCH", "off").split(",")
-    return bool(os.environ.get("POLLUX_REPORT_SOCKET")) and options[0] not in ("", "off")
-
-
-def install():
-    from pollux_torch import frameworks
-
-    sys.meta_path.insert(0, Watcher(frameworks.actions()))
+    return (sys.version_info >= (3, 7) and bool(os.environ.get("POLLUX_REPORT_SOCKET"))
+            and options[0] not in ("", "off"))
 
 
 def run_shadowed():
@@ -74,21 +42,23 @@ def run_shadowed():
 
     Its errors go to Python, which treats them as if this file were not there.
     """
-    from importlib.machinery import PathFinder
-    from importlib.util import module_from_spec
-
+    name = "sitecustomize"
+    own = sys.modules.pop(name, None)
     here = os.path.dirname(os.path.abspath(__file__))
-    elsewhere = [p for p in sys.path if os.path.abspath(p or ".") != here]
-    spec = PathFinder.find_spec("sitecustomize", elsewhere)
-    if spec is not None and spec.loader is not None:
-        module = module_from_spec(spec)
-        sys.modules["sitecustomize"] = module
-        spec.loader.exec_module(module)
+    ours = [(i, p) for i, p in enumerate(sys.path) if os.path.abspath(p or ".") == here]
+    for _, path in ours:
+        sys.path.remove(path)
+    try:
+        __import__(name)
+    except ImportError as error:
+        if name not in (getattr(error, "name", None), str(error).split(" ")[-1]):
+            raise
+        sys.modules[name] = own
+    finally:
+        for i, path in ours:
+            sys.path.insert(i, path)
 
 
 if is_wanted():
-    try:
-        install()
-    except Exception:
-        pass
+    sys.meta_path.insert(0, Doorkeeper())
 run_shadowed()

@@ -293,8 +293,8 @@ static void set_environment(struct supervisor *s, const struct run *run,
 		.store_dir = s->paths->dir, .report_socket = s->handle.socket_path,
 		.config_file = config_file,
 	};
-	bool wants_helper = declaration_has_torch_helper(&s->job.declared);
-	char *helper = wants_helper ? paths_data("torch") : NULL;
+	char *helper = declaration_offers_torch_helper(&s->job.declared) ? paths_data("torch")
+									  : NULL;
 	struct config config;
 
 	for (size_t i = 0; i < s->command.env.count; i++)
@@ -309,7 +309,7 @@ static void set_environment(struct supervisor *s, const struct run *run,
 	environment_for_run(&s->job, run, values, &places, env);
 	if (helper)
 		environment_for_torch(&s->job, &s->command, helper, env);
-	else if (wants_helper)
+	else if (declaration_has_torch_helper(&s->job.declared))
 		snprintf(s->run.helper, sizeof(s->run.helper),
 			 "not loaded: share/pollux/torch is not beside the program");
 	free(helper);

@@ -1,0 +1,122 @@
+#!/bin/sh
+# torch_behind.t - the helper for PyTorch behind other programs that start Python.
+# shellcheck disable=SC2016,SC2317  # texts for other shells; functions run by status and wait_for
+. "$(dirname "$0")/tap.sh"
+command -v python3 >/dev/null || skip_all 'no python3'
+export POLLUX_SLOTS=1
+unset POLLUX_TORCH
+cleanup() { end_jobs; }
+
+# --- whatever starts Python ---
+# The stand-in for torch is found by a file of the user's own beside the helper's.
+PYTHONPATH=$TMP/site:$ROOT/tests/torch
+PYTHONDONTWRITEBYTECODE=1
+export PYTHONPATH PYTHONDONTWRITEBYTECODE
+mkdir site
+cat >site/sitecustomize.py <<'END'
+import os, sys
+with open("site-ran", "a") as file:
+    file.write("%s\n" % [os.path.basename(p) for p in sys.path if "torch" in p])
+END
+cat >train.py <<'END'
+import sys, torch
+from torch.utils.data import DataLoader
+data = DataLoader(range(96), batch_size=32)
+optimizer = torch.optim.SGD([torch.Tensor(1.0)], lr=0.1)
+for epoch in range(3):
+    for batch in data:
+        torch.Tensor(0.5).backward()
+        optimizer.step()
+print("trained", *sys.argv[1:])
+END
+cat >run.sh <<'END'
+echo preparing
+python3 -c 'print("prepared")'
+python3 train.py "$@"
+END
+printf 'train:\n\t@python3 train.py\n' >Makefile
+cat >spawn.py <<'END'
+import subprocess, sys
+sys.exit(subprocess.run([sys.executable, "train.py"]).returncode)
+END
+python3 -m venv --without-pip --system-site-packages venv
+run_job() { # run_job ARGUMENT...: to its end
+	id=$("$POLLUX" submit -q "$@")
+	"$POLLUX" schedule
+	"$POLLUX" wait --timeout $((30 * TIME_SCALE)) "$id"
+	wait_for 20 no_supervisor
+}
+told() { store "SELECT r.framework || ', ' || r.step_source || ', ' || j.steps || ', ' || j.torch
+	FROM runs r JOIN jobs j ON j.id = r.job_id WHERE j.id = $id"; }
+behind() { # behind NAME COMMAND...
+	name=$1
+	shift
+	run_job -- "$@"
+	is "the helper counts the updates behind $name" \
+		'torch 0-standin, reports, 9.0, auto' "$(told)"
+}
+behind 'bash run.sh' bash run.sh 1
+behind 'sh -c' sh -c 'echo; python3 train.py; echo done'
+behind 'env' env A=1 python3 train.py
+behind 'nice and timeout' nice -n 1 timeout 300 python3 train.py
+behind 'make' make train
+behind 'xargs' sh -c 'echo 1 2 | xargs -n 2 python3 train.py'
+behind 'the Python of a virtual environment' sh -c '. venv/bin/activate; python train.py'
+behind 'another Python' python3 spawn.py
+is 'the sitecustomize of the user ran in each Python, behind the helper' \
+	"['torch']" "$(sort -u site-ran)"
+like 'status says that the helper is on' 'helper +on: torch 0-standin' "$("$POLLUX" status "$id")"
+run_job --no-torch -- bash run.sh
+is 'with --no-torch it does not' 'off' "$(store "SELECT coalesce(framework, '') || torch
+	FROM runs r JOIN jobs j ON j.id = r.job_id WHERE j.id = $id")"
+"$POLLUX" again -q "$(store "SELECT max(id) FROM jobs WHERE torch = 'auto'")" -- bash run.sh 2
+is 'a job like another one, with another command, is offered the helper anew' offered \
+	"$(store 'SELECT torch FROM jobs ORDER BY id DESC LIMIT 1')"
+"$POLLUX" cancel --yes "$(store 'SELECT max(id) FROM jobs')"
+
+# --- programs that it leaves alone ---
+sed 's/^print/import os; os.environ.get("POLLUX_LR_SCALE"); print/' train.py >aware.py
+run_job -- sh -c 'python3 aware.py'
+is 'a program that speaks to pollux itself is left alone' ', offered' \
+	"$(store "SELECT coalesce(r.framework, '') || ', ' || j.torch
+		FROM runs r JOIN jobs j ON j.id = r.job_id WHERE j.id = $id")"
+cat >speaks.py <<'END'
+import os, subprocess, sys
+os.environ.get("POLLUX_REPORT_SOCKET")
+import torch
+subprocess.run([sys.executable, "train.py"])
+END
+run_job -- sh -c 'python3 speaks.py'
+is 'so is a program that such a program starts' '' \
+	"$(store "SELECT framework FROM runs WHERE job_id = $id")"
+run_job -- sh -c 'python3 -c "import os, torch; os.environ.get(\"POLLUX_REPORT_SOCKET\")"; true'
+is 'a program behind -c is read as well' '' "$(store "SELECT framework FROM runs
+	WHERE job_id = $id")"
+run_job -- sh -c 'printf "%s\n" $POLLUX_TORCH $PYTHONPATH'
+is 'a program that is no Python is told of the helper alone' \
+	"offered $ROOT/share/pollux/torch:$TMP/site:$ROOT/tests/torch" \
+	"$("$POLLUX" log "$id" | grep -v '^[#[]\|^exec' | tr '\n' ' ' |
+		sed 's/ $//; s:/[^/]*/\.\./:/:')"
+run_job -- sh -c '"$0" submit -q --hold -- sh -c "echo \$PYTHONPATH"' "$POLLUX"
+inner=$("$POLLUX" log "$id" | grep -x '[0-9]*')
+"$POLLUX" release "$inner"
+"$POLLUX" schedule
+"$POLLUX" wait --timeout $((30 * TIME_SCALE)) "$inner"
+is 'a job that a job submitted has the helper once' 1 \
+	"$("$POLLUX" log "$inner" | grep -o share/pollux/torch | wc -l | tr -d ' ')"
+
+# --- Pythons of other versions, and what a Python without torch pays ---
+for python in python2 python2.7 "$HOME"/.pyenv/versions/*/bin/python; do
+	"$python" -c '' 2>/dev/null || continue
+	said=$(POLLUX_REPORT_SOCKET=/nowhere POLLUX_TORCH=on PYTHONPATH=$ROOT/share/pollux/torch \
+		"$python" -W error -c 'import sys, sitecustomize
+sys.stdout.write(sitecustomize.__file__ + " " + str("pollux_torch" in sys.modules))' 2>&1)
+	is "the helper is silent in $("$python" --version 2>&1)" \
+		"$ROOT/share/pollux/torch/sitecustomize.py False" "$said"
+done
+is 'a Python without torch loads one module more' sitecustomize "$(
+	modules() { POLLUX_REPORT_SOCKET=/nowhere POLLUX_TORCH=on PYTHONPATH=$1 python3 -c '
+import sys; print("\n".join(sorted(sys.modules)))'; }
+	modules '' >without
+	modules "$ROOT/share/pollux/torch" | comm -13 without -)"
+finish
