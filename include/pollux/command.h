@@ -80,6 +80,10 @@ const char *options_given_but(const struct command *command, int argc, char **ar
 int usage_error(const struct command *command, struct err *err, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* What pollux has for a command ("ps") or an option ("--gpus") of another program for queues; NULL:
+ * none is known. */
+const char *peer_word(const char *word);
+
 /* A positive job number; "-1" or "x" is a usage error. */
 int parse_job_id(const struct command *command, const char *text, long long *id, struct err *err);
 

@@ -13,6 +13,7 @@
 
 #define CSV_COLUMNS "id,name,state,dev,time,done,batch,step_ms,eta,reason"
 #define RECENT_S 86400.0	/* ended jobs are shown for a day */
+#define WATCH_S "2"
 #define LOOK_NS 100000000L	/* between looks for changes */
 
 struct status_options {
@@ -36,9 +37,9 @@ static const struct option_spec options[] = {
 	{ "csv", 0, OPTION_FLAG, NULL, O(csv), 0, 0,
 	  "comma-separated values: a line of names, then a line for each job" },
 	{ "json", 'j', OPTION_FLAG, NULL, O(json), 0, 0, "print JSON" },
-	{ "watch", 'w', OPTION_DURATION, "SECONDS", O(watch_s), 0.1, 86400,
-	  "print again every so often, on a terminal also when something changes, until "
-	  "interrupted" },
+	{ "watch", 'w', OPTION_DURATION, "[SECONDS]", O(watch_s), 0.1, 86400,
+	  "print again every so often (default 2), on a terminal also when something changes, "
+	  "until interrupted" },
 	OPTION_COLOR(O(color)),
 	SELECTION_OPTIONS(offsetof(struct status_options, which)),
 	{ .name = NULL },
@@ -92,7 +93,8 @@ static int print(struct session *s, const struct request *r, const struct id_lis
 	int rc = 0;
 
 	if (!s->store.db && !selects(r) && !r->o->csv && !r->o->json && !r->o->columns)
-		output_sayf(out->file, "No store yet at '%s': 'pollux submit' makes one.",
+		output_sayf(out->file, "No store yet at '%s': 'pollux submit' makes one; see "
+			    "'pollux --help'.",
 			    s->paths.store);
 	else if (r->o->csv)
 		status_print_csv(status, r->o->columns ? r->o->columns : CSV_COLUMNS, out->file);
@@ -218,7 +220,32 @@ static int watch_status(struct session *s, const struct request *r, struct outpu
 	return rc;
 }
 
-static int main_status(int argc, char **argv, struct err *err)
+/* True for -w and --watch, also at the end of a word such as -aw, without a time in the word. */
+static bool asks_to_watch(const char *word)
+{
+	return !strcmp(word, "--watch") ||
+	       (word[0] == '-' && word[1] != '-' && word[strlen(word) - 1] == 'w');
+}
+
+/* Returns the words with WATCH_S behind each --watch that has no time. The caller frees the list,
+ * not the words. */
+static char **with_times(int *argc, char **argv)
+{
+	static char watch_s[] = WATCH_S;
+	char **words = xcalloc(2 * (size_t)*argc + 1, sizeof(char *));
+	int n = 0;
+
+	for (int i = 0; i < *argc; i++) {
+		words[n++] = argv[i];
+		if (asks_to_watch(argv[i]) &&
+		    (i + 1 == *argc || !strchr("0123456789.", argv[i + 1][0])))
+			words[n++] = watch_s;
+	}
+	*argc = n;
+	return words;
+}
+
+static int show_status(int argc, char **argv, struct err *err)
 {
 	struct status_options o = {
 		.watch_s = NAN, .color = "auto", .which = SELECTION_INIT,
@@ -258,14 +285,23 @@ static int main_status(int argc, char **argv, struct err *err)
 	return rc;
 }
 
+static int main_status(int argc, char **argv, struct err *err)
+{
+	char **words = with_times(&argc, argv);
+	int rc = show_status(argc, words, err);
+
+	free(words);
+	return rc;
+}
+
 const struct command cmd_status = {
 	.name = "status", .abbreviation = "st",
 	.synopsis = "[--all | [SELECTION] [JOB...]] [--columns NAME,...] [--sort [-]NAME]"
-		    " [--json | --csv | --summary] [--watch SECONDS] [--color WHEN]",
+		    " [--json | --csv | --summary] [--watch [SECONDS]] [--color WHEN]",
 	.summary = "show jobs: where they stand, what they wait for",
 	.example = "pollux status\n"
 		   "pollux status 17          # everything about one job\n"
-		   "pollux status --watch 2\n"
+		   "pollux status -w\n"
 		   "pollux status -o id,name,wait,command --sort -wait --since 7d\n"
 		   "pollux status --json | jq '.jobs[] | {id, state, eta_s}'",
 	.options = options, .takes_jobs = true, .run = main_status,

@@ -70,6 +70,9 @@ static int unknown_command(const char *name, struct err *err)
 		return -1;
 	}
 	suggestion_offer(&nearest, "help");
+	if (peer_word(name))
+		return err_set(err, EX_USAGE, "unknown command '%s'; here that is '%s'", name,
+			       peer_word(name));
 	if (nearest.best)
 		return err_set(err, EX_USAGE, "unknown command '%s'; did you mean '%s'?", name,
 			       nearest.best);
@@ -109,13 +112,15 @@ static bool is_one_of(const char *word, const char *a, const char *b, const char
 	return !strcmp(word, a) || !strcmp(word, b) || !strcmp(word, c);
 }
 
+/* Without any word the command is status. */
 static int dispatch(int argc, char **argv, struct err *err)
 {
+	static char name[] = "status", *status[] = { name, NULL };
 	const struct command *command;
 
 	if (argc < 1) {
-		print_commands(stderr);
-		return EX_USAGE;
+		argc = 1;
+		argv = status;
 	}
 	if (is_one_of(argv[0], "--help", "-h", "help"))
 		return help(argc, argv, err);

@@ -129,12 +129,21 @@ static int scan_next(const struct scan *s, int *error)
 	return c == '?' || c == ':' ? SCAN_BAD : scan_index(s, c);
 }
 
+static bool has_option(const struct scan *s, const char *name)
+{
+	for (int i = 0; i < s->n; i++)
+		if (!strcmp(s->longs[i].name, name))
+			return true;
+	return false;
+}
+
 /* getopt accepts the beginning of a name if no other name begins with the same letters. */
 static int unknown_name(const struct scan *s, const char *argument, struct err *err)
 {
 	char *name = xstrdup(argument + strspn(argument, "-"));
 	struct suggestion nearest = suggestion_for(name);
 	struct text shown = TEXT_INIT;
+	const char *peer = peer_word(argument);
 	int n_alike = 0;
 
 	name[strcspn(name, "=")] = '\0';
@@ -145,6 +154,9 @@ static int unknown_name(const struct scan *s, const char *argument, struct err *
 	add_clipped(&shown, name);
 	if (n_alike > 1)
 		usage_error(s->command, err, "option '--%s' could be several", shown.data);
+	else if (peer && has_option(s, peer + strlen("--")))
+		err_set(err, EX_USAGE, "unknown option '--%s'; here that is '%s'", shown.data,
+			peer);
 	else if (nearest.best)
 		err_set(err, EX_USAGE, "unknown option '--%s'; did you mean '--%s'?", shown.data,
 			nearest.best);

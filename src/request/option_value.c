@@ -221,7 +221,8 @@ static bool describe_word(struct text *t, const struct option_spec *spec)
 	} else if (spec->type == OPTION_PICTURE) {
 		text_add(t, "a file that ends in .svg or .png");
 	} else if (spec->type == OPTION_WHEN) {
-		text_add(t, "a time to come, such as 22:00, +2h or '2026-12-01 22:00'");
+		text_add(t, "a time to come, such as 22:00, 8pm, +2h, tomorrow or "
+			    "'2026-12-01 22:00'");
 	} else if (spec->type == OPTION_SIGNAL) {
 		text_add(t, "a signal that a program can catch, such as TERM, INT or USR1");
 	} else if (spec->type == OPTION_AMOUNT) {

@@ -69,16 +69,41 @@ static const char *read_digits(const char *p, int n, int *value)
 	return isdigit((unsigned char)*p) ? NULL : p;
 }
 
-/* Reads "22:00" or "22:00:30", up to the end of the text. */
+/* Reads "8pm", "8:30pm" or "12am", up to the end of the text. */
+static int read_half_day(const char *p, struct tm *tm)
+{
+	bool two = isdigit((unsigned char)p[0]) && isdigit((unsigned char)p[1]);
+
+	tm->tm_min = tm->tm_sec = 0;
+	p = read_digits(p, two ? 2 : 1, &tm->tm_hour);
+	if (p && *p == ':')
+		p = read_digits(p + 1, 2, &tm->tm_min);
+	if (!p || (strcasecmp(p, "am") != 0 && strcasecmp(p, "pm") != 0) || tm->tm_hour < 1 ||
+	    tm->tm_hour > 12 || tm->tm_min > 59)
+		return errno_set(EINVAL);
+	tm->tm_hour = tm->tm_hour % 12 + (tolower((unsigned char)*p) == 'p' ? 12 : 0);
+	return 0;
+}
+
+/* Reads "22:00", "22:00:30", "8pm", "noon" or "midnight", up to the end of the text. */
 static int read_clock(const char *p, struct tm *tm)
 {
+	const char *digits = p;
+
+	if (!strcmp(p, "noon") || !strcmp(p, "midnight")) {
+		tm->tm_hour = *p == 'n' ? 12 : 0;
+		tm->tm_min = tm->tm_sec = 0;
+		return 0;
+	}
 	p = read_digits(p, 2, &tm->tm_hour);
 	if (!p || *p != ':' || !(p = read_digits(p + 1, 2, &tm->tm_min)))
-		return errno_set(EINVAL);
+		return read_half_day(digits, tm);
 	tm->tm_sec = 0;
 	if (*p == ':' && !(p = read_digits(p + 1, 2, &tm->tm_sec)))
 		return errno_set(EINVAL);
-	if (*p || tm->tm_hour > 23 || tm->tm_min > 59 || tm->tm_sec > 59)
+	if (*p)
+		return read_half_day(digits, tm);
+	if (tm->tm_hour > 23 || tm->tm_min > 59 || tm->tm_sec > 59)
 		return errno_set(EINVAL);
 	return 0;
 }
@@ -126,8 +151,8 @@ int when_parse(const char *text, double now_s, double *wall_s)
 		*wall_s = (double)NAN;
 		return 0;
 	}
-	if (*text == '+') {
-		if (number_parse_duration(text + 1, &s))
+	if (*text == '+' || text_starts_with(text, "now+")) {
+		if (number_parse_duration(strchr(text, '+') + 1, &s))
 			return -1;
 		if (s > LONGEST_S)
 			return errno_set(ERANGE);
@@ -136,8 +161,17 @@ int when_parse(const char *text, double now_s, double *wall_s)
 	}
 	if (strchr(text, '-'))
 		return read_date(text, now_s, wall_s);
-	if (!localtime_r(&now, &tm) || read_clock(text, &tm))
+	if (!localtime_r(&now, &tm))
 		return errno_set(EINVAL);
+	if (text_starts_with(text, "tomorrow")) {
+		const char *clock = text + strlen("tomorrow");
+
+		if ((*clock && *clock != ' ') || read_clock(*clock ? clock + 1 : "midnight", &tm))
+			return errno_set(EINVAL);
+		tm.tm_mday++;
+	} else if (read_clock(text, &tm)) {
+		return errno_set(EINVAL);
+	}
 	if (wall_of(&tm) <= now_s)
 		tm.tm_mday++;		/* tomorrow */
 	*wall_s = wall_of(&tm);

@@ -14,8 +14,8 @@ says() { # says NAME STATUS MESSAGE ARGUMENT...
 }
 
 says 'submit says how to write a time from now on' 64 \
-	"option '--begin' wants a time to come, such as 22:00, +2h or \
-'2026-12-01 22:00', not '1h': from now on, that is +1h; see 'pollux submit --help'" \
+	"option '--begin' wants a time to come, such as 22:00, 8pm, +2h, \
+tomorrow or '2026-12-01 22:00', not '1h': from now on, that is +1h; see 'pollux submit --help'" \
 	submit --begin 1h -- true
 id=$("$POLLUX" submit -q --begin +3h -- sh -c 'echo ${HOME}:')
 "$POLLUX" schedule

@@ -3,9 +3,8 @@
 # shellcheck disable=SC2317  # functions run by status
 . "$(dirname "$0")/tap.sh"
 
-status 'no command is a usage error' 64 "$POLLUX"
-is 'a missing command prints nothing on stdout' '' "$out"
-like 'a missing command lists the commands on stderr' '^  submit ' "$err"
+status 'no command is status' 0 "$POLLUX"
+is 'and says the same' "$("$POLLUX" status)" "$out"
 status 'an empty command is a usage error' 64 "$POLLUX" ''
 for option in --help -h help; do
 	status "$option succeeds" 0 "$POLLUX" "$option"
@@ -25,6 +24,19 @@ is 'the nearest command is named for a mistyped one' \
 status 'an unknown command is a usage error' 64 "$POLLUX" frobnicate
 is 'an unknown command is told where help is' \
 	"pollux: unknown command 'frobnicate'; see 'pollux --help'" "$err"
+for pair in ls:status ps:status kill:cancel rm:cancel logs:log sbatch:submit resume:release \
+	top:'status --watch'; do
+	run "$POLLUX" "${pair%%:*}"
+	is "the command that others call ${pair%%:*} is named" \
+		"pollux: unknown command '${pair%%:*}'; here that is '${pair#*:}'" "$err"
+done
+for pair in gpus:replicas gres:replicas priority:weight dependency:after cwd:chdir; do
+	run "$POLLUX" submit "--${pair%%:*}=1" -- true
+	is "the option that others call --${pair%%:*} is named" \
+		"pollux: unknown option '--${pair%%:*}'; here that is '--${pair#*:}'" "$err"
+done
+status 'another command has no such option' 64 "$POLLUX" wait --gpus 1
+is 'and is not said to' "pollux: unknown option '--gpus'; see 'pollux wait --help'" "$err"
 status 'an unknown option is a usage error' 64 "$POLLUX" --frobnicate
 is 'an unknown option is called an option' \
 	"pollux: unknown option '--frobnicate'; see 'pollux --help'" "$err"

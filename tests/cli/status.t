@@ -23,7 +23,7 @@ longer_than() { perl -CS -ne 'BEGIN { $w = shift } chomp; print "$_\n" if length
 # --- nothing there ---
 status 'status succeeds without a store' 0 "$POLLUX" status
 is 'status says where there is no store yet' \
-	"No store yet at '$POLLUX_DIR/pollux.db': 'pollux submit' makes one." \
+	"No store yet at '$POLLUX_DIR/pollux.db': 'pollux submit' makes one; see 'pollux --help'." \
 	"$out"
 is 'a missing store is no error of status' '' "$err"
 status 'status --json succeeds without a store' 0 "$POLLUX" status --json

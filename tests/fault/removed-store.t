@@ -32,7 +32,7 @@ ok 'a suspended job without a store is told to stop' \
 ok 'the supervisor of the suspended job leaves' wait_for 10 is_gone "$others"
 is 'the first job runs on' 1 "$(supervisors_alive | grep -cx "$supervisor")"
 is 'status finds no store' \
-	"No store yet at '$POLLUX_DIR/pollux.db': 'pollux submit' makes one." \
+	"No store yet at '$POLLUX_DIR/pollux.db': 'pollux submit' makes one; see 'pollux --help'." \
 	"$("$POLLUX" status)"
 
 new=$(waits_for go-new 2>/dev/null)
