@@ -71,7 +71,7 @@ end_jobs >/dev/null
 wait_for 20 no_supervisor
 
 # --- what a job keeps ---
-for _ in 1 2 3; do submit --preempt -- sleep 1000 >/dev/null; done
+for k in 1 2 3; do submit --preempt --workload w$k -- sleep 1000 >/dev/null; done
 sure=$(submit --preempt --guarantee 1 -- sleep 1000)
 is 'the JSON of status has the guarantee' 1 "$(field "$sure" guarantee)"
 like 'status has the guarantee' 'guarantee +1$' "$("$POLLUX" status "$sure")"

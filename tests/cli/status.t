@@ -350,7 +350,7 @@ status 'an unknown --color is a usage error' 64 "$POLLUX" status --color maybe
 is 'the unknown --color is named' \
 	"pollux: option '--color' wants auto, always or never, not 'maybe'; see 'pollux status \
 --help'" "$err"
-for wrong in 0 -1 x '' 99999999; do
+for wrong in 0 -1 2x '' 99999999; do
 	status "--watch '$wrong' is a usage error" 64 "$POLLUX" status --watch "$wrong"
 done
 to_full_device() { "$POLLUX" status --json >/dev/full; }
