@@ -34,8 +34,9 @@
  * siblings took. Before its first run it starts as soon as the slices of others leave its least
  * number of devices, the shortest first, behind the overdue jobs; if none do, a settled job that is
  * within its slice is suspended for it. It takes no devices from jobs that end sooner than it
- * would, and none are gathered for it. The device-seconds that brief jobs had of late, may still
- * have, and are to have by this rule are at most a tenth of all.
+ * would, and none are gathered for it. It has more devices where its worth brings them. The
+ * device-seconds that brief jobs had of late, may still have, and are to have by this rule are at
+ * most a tenth of all.
  *
  * If no other job that is not preemptible were started meanwhile, devices would idle for as long
  * as the longest of those that run. If all were, the stuck job might never start. So, as in EASY

@@ -129,7 +129,7 @@ static void start(struct claims_rest *rest, const struct brief *brief)
 	at = curve_least_within(curves, c, left);
 	if (!at)
 		return;
-	*claim = (struct claim){ .kind = CLAIM_EXACT, .at = at, .brief = true };
+	*claim = (struct claim){ .kind = CLAIM_SOME, .at = at, .brief = true };
 	claims_take(rest, at);
 	if (curve_stays(c))
 		rest->claims->fixed[curve_kind_at(curves, at)] += curve_devices_at(curves, at);

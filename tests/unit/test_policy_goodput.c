@@ -619,7 +619,7 @@ static bool may_have(const struct reference *ref, int i, int r)
 	if (ref->suspended[i])
 		return !r;
 	if (ref->brief[i])
-		return r == ref->least[i];
+		return r > 0;
 	if (is_kept(ref->c, job))
 		return ref->gathering || !has_settled(ref->c, job) ? r == job->replicas : r > 0;
 	if (ref->spared[i])
