@@ -19,7 +19,7 @@ struct err {
 	char text[1024];	/* clipped, always terminated, never holds a newline */
 };
 
-/* Fills *err and returns -1. Control characters from the arguments become '?'. */
+/* Fills *err and returns -1. Control characters of the arguments are shown as by utf8_shown(). */
 int err_set(struct err *err, int exit_status, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 

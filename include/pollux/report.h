@@ -31,9 +31,8 @@ int terminal_width(FILE *out);
  * TERM is set and not "dumb", and NO_COLOR is unset or empty. */
 bool terminal_color(FILE *out, const char *mode);
 
-/* Print a name or a command on one line of a terminal. A character that could move the cursor and
- * a byte that is part of no character become '?'. The text is clipped, since a command may be
- * megabytes long. */
+/* Print a name or a command on one line of a terminal, each character as by utf8_shown(). The text
+ * is clipped, since a command may be megabytes long. */
 #define OUTPUT_CLEAN_BYTES 4000
 void output_clean(FILE *out, const char *s);
 /* Prints a line in which texts of others stand, such as paths and names, cleaned likewise. */

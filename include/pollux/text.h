@@ -90,6 +90,12 @@ int utf8_width(const char *s, size_t n);
  * (C0, DEL or C1), a line separator, or a change of the writing direction. */
 bool utf8_is_control(const char *s, size_t n);
 
+/* Writes the character that s begins with as one line of a terminal may show it. What
+ * utf8_is_control tells and a byte that is part of no character become \n, \t, \r or octal numbers
+ * (\033). Returns the bytes of s that are shown; s is terminated and not empty. */
+#define UTF8_SHOWN_SIZE 17
+size_t utf8_shown(const char *s, char shown[UTF8_SHOWN_SIZE]);
+
 /* --- numbers --- */
 
 /* Numbers from text, strictly: the whole string, no blanks, nothing clipped.

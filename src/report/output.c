@@ -49,16 +49,11 @@ struct output output_stdout(const char *mode)
 static void add_clean(struct text *t, const char *s)
 {
 	const char *start = s;
-	size_t n;
+	char shown[UTF8_SHOWN_SIZE];
 
-	for (; *s && s - start < OUTPUT_CLEAN_BYTES; s += n) {
-		n = utf8_length(s);
-		if (n && !utf8_is_control(s, n)) {
-			text_add_bytes(t, s, n);
-			continue;
-		}
-		text_add(t, "?");
-		n = n ? n : 1;
+	while (*s && s - start < OUTPUT_CLEAN_BYTES) {
+		s += utf8_shown(s, shown);
+		text_add(t, shown);
 	}
 	if (*s)
 		text_add(t, "..");

@@ -26,35 +26,28 @@ void table_release(struct table *t)
 
 /* --- cells --- */
 
-/* Makes a cell of what was added to the text from start on. A character that could move the cursor
- * and a byte that is part of no character become '?'. */
+/* Makes a cell of what was added to the text from start on, cleaned as by output_clean. */
 static void end_cell(struct table *t, size_t start)
 {
 	struct table_slice span = { .start = start, .bytes = t->text.length - start };
-	char *s = t->text.data + start, *to = s;
+	const char *s = t->text.data + start;
 	size_t plain = 0;
 
 	while (plain < span.bytes && (unsigned char)(s[plain] - ' ') <= '~' - ' ')
 		plain++;
 	span.width = (int)span.bytes;
 	if (plain < span.bytes) {
-		for (const char *from = s; *from;) {
-			size_t n = utf8_length(from);
+		char *raw = xstrdup(s), shown[UTF8_SHOWN_SIZE];
 
-			if (!n || utf8_is_control(from, n)) {
-				*to++ = '?';
-				n = n ? n : 1;
-			} else {
-				memmove(to, from, n);
-				to += n;
-			}
-			from += n;
+		t->text.length = start;
+		for (const char *from = raw; *from;) {
+			from += utf8_shown(from, shown);
+			text_add(&t->text, shown);
 		}
-		*to = '\0';
-		span.bytes = (size_t)(to - s);
-		span.width = utf8_width(s, span.bytes);
+		free(raw);
+		span.bytes = t->text.length - start;
+		span.width = utf8_width(t->text.data + start, span.bytes);
 	}
-	t->text.length = start + span.bytes;
 	t->cells = xgrow(t->cells, t->n_cells, sizeof(*t->cells));
 	t->cells[t->n_cells++] = span;
 }

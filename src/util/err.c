@@ -7,23 +7,21 @@
 #include "pollux/err.h"
 #include "pollux/text.h"
 
-/* Replaces by '?' what would not be one line of printable text, as in the name of a file. */
-static void make_one_line(char *text)
+/* The text, which may be that of *err, as one line of printable characters; what does not fit is
+ * left out. */
+static void set_line(struct err *err, const char *text)
 {
-	char *out = text;
+	char line[sizeof(err->text)], shown[UTF8_SHOWN_SIZE];
+	size_t n = 0;
 
 	while (*text) {
-		size_t n = utf8_length(text);
-
-		if (n && !utf8_is_control(text, n)) {
-			memmove(out, text, n);
-			out += n;
-		} else {
-			*out++ = '?';
-		}
-		text += n ? n : 1;
+		text += utf8_shown(text, shown);
+		if (n + strlen(shown) >= sizeof(line))
+			break;
+		n += (size_t)sprintf(line + n, "%s", shown);
 	}
-	*out = '\0';
+	memcpy(err->text, line, n);
+	err->text[n] = '\0';
 }
 
 int err_set(struct err *err, int exit_status, const char *format, ...)
@@ -34,7 +32,7 @@ int err_set(struct err *err, int exit_status, const char *format, ...)
 	va_start(ap, format);
 	vsnprintf(err->text, sizeof(err->text), format, ap);
 	va_end(ap);
-	make_one_line(err->text);
+	set_line(err, err->text);
 	return -1;
 }
 
@@ -50,7 +48,7 @@ int err_prefix(struct err *err, const char *format, ...)
 	va_end(ap);
 	n = strlen(err->text);
 	snprintf(err->text + n, sizeof(err->text) - n, ": %s", old);
-	make_one_line(err->text);
+	set_line(err, err->text);
 	return -1;
 }
 

@@ -85,6 +85,25 @@ bool utf8_is_control(const char *s, size_t n)
 					  (u[1] == 0x81 && u[2] >= 0xa6 && u[2] <= 0xa9));
 }
 
+size_t utf8_shown(const char *s, char shown[UTF8_SHOWN_SIZE])
+{
+	static const char named[] = "\n\t\r", letters[] = "ntr";
+	size_t n = utf8_length(s), bytes = n ? n : 1;
+	const char *name = strchr(named, *s);
+
+	if (n && !utf8_is_control(s, n)) {
+		memcpy(shown, s, n);
+		shown[n] = '\0';
+	} else if (name) {
+		snprintf(shown, UTF8_SHOWN_SIZE, "\\%c", letters[name - named]);
+	} else {
+		for (size_t i = 0; i < bytes; i++)
+			snprintf(shown + 4 * i, UTF8_SHOWN_SIZE - 4 * i, "\\%03o",
+				 (unsigned char)s[i]);
+	}
+	return bytes;
+}
+
 /* --- growing strings and lists of strings --- */
 
 /* The content of every empty text, so that data is always a string. Never written to. */

@@ -59,7 +59,7 @@ is 'edit sets a rule in place of earlier ones' '4|any' \
 name=$(printf 'a\033[31m\nb')
 edit 4 --name "$name"
 is 'edit prints a hostile name without its control characters' \
-	"job 4: name four -> 'a'\"\$(printf '\\033')\"'[31m?b'" "$out"
+	"job 4: name four -> 'a'\"\$(printf '\\033')\"'[31m\\nb'" "$out"
 
 # --- all or nothing ---
 before=$(everything)

@@ -41,8 +41,8 @@ status 'an unknown option is a usage error' 64 "$POLLUX" --frobnicate
 is 'an unknown option is called an option' \
 	"pollux: unknown option '--frobnicate'; see 'pollux --help'" "$err"
 status 'a command of control characters is a usage error' 64 "$POLLUX" "$(printf 'a\033[1m\nb')"
-is 'a command of control characters is shown without them' \
-	"pollux: unknown command 'a?[1m?b'; see 'pollux --help'" "$err"
+is 'control characters of a command are shown by numbers and letters' \
+	"pollux: unknown command 'a\\033[1m\\nb'; see 'pollux --help'" "$err"
 status 'help of an unknown command is a usage error' 64 "$POLLUX" help statsu
 status 'help of two commands is a usage error' 64 "$POLLUX" help status log
 

@@ -278,7 +278,7 @@ bad 'a row with a blank before a comma' \
 	"2: a blank beside the name 'a '; write no blanks around commas" \
 	"$heading\na ,0,vision,1,64\n"
 bad 'a row with a tab beside a cell' \
-	"2: a blank beside the application '?vision'; write no blanks around commas" \
+	"2: a blank beside the application '\\tvision'; write no blanks around commas" \
 	"$heading\na,0,\tvision,1,64\n"
 for by in ";:';'" '\t:tabs' "|:'|'" ' :blanks'; do
 	cut=${by%%:*}
@@ -322,7 +322,7 @@ bad 'a batch size out of range' \
 bad 'a repeated name' "3: a second job 'a'; the first is on line 2" \
 	"$heading\na,0,vision,1,64\na,0,vision,1,64\n"
 bad 'a file that is no text' '1: a zero byte: this is not text' 'name,\0\n'
-bad 'a terminal sequence' "2: no profiles of the application '?[1mx'" \
+bad 'a terminal sequence' "2: no profiles of the application '\\033[1mx'" \
 	"$heading\na,0,\033[1mx,1,64\n"
 
 printf '%s\r\na,0,vision,1,64,x\r\n' "$heading,note" >crlf.csv

@@ -56,7 +56,7 @@ is 'a long name is cut in chosen columns without room' \
 is 'a long name is whole in CSV' "$(printf 'id,name,dev\n1,"%s",' "$long")" \
 	"$("$POLLUX" status -o id,name,dev --csv --state active | head -n 2)"
 like 'a name in UTF-8 is shown as it is' '2  Übung äöü 模型 с данными ' "$out"
-like 'control characters in a name are shown as ?' '3  ctrl\?\[2Jname ' "$out"
+like 'control characters in a name are shown by numbers' '3  ctrl\\033\[2Jname ' "$out"
 unlike 'the table has no escape sequence in a pipe' "$(printf '\033')" "$out"
 
 for width in 200 80 60 40; do
@@ -320,6 +320,12 @@ is 'a run that changed its sizes has those before on a line of their own' \
 	"$(printf '%s\n' "$out" | sed -n '/^RUN/,/^$/p' |
 		awk '$1 == 2 { print $5, $7; getline; print $1, $2 }' | tr '\n' ' ' | sed 's/ $//')"
 like 'the line of the sizes before says so' '^ +128=1\*64\*2 +34\.5 +before that$' "$out"
+odd=$(submit --hold -- sh -c "$(printf 'true\n\techo \033[1mx\r')")
+run "$POLLUX" status "$odd"
+like 'control characters of a command are shown by letters and numbers' \
+	"^  command     sh -c 'true\\\\n\\\\techo .*033'.*\[1mx.*015'" "$out"
+run "$POLLUX" status --columns id,command "$odd"
+like 'and so they are in the table' 'true\\n\\techo ' "$out"
 wordy=$(submit -n wordy --hold \
 	-- sh -c "echo 'two  blanks' and some words that a line of eighty columns has no room for")
 run env COLUMNS=80 "$POLLUX" status "$wordy"

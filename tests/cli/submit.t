@@ -259,7 +259,7 @@ if command -v script >/dev/null; then
 		"$(script -qec "'$POLLUX' submit true" /dev/null </dev/null | tr -d '\r')"
 	id=$((id + 1))
 	is 'a terminal gets name, state and devices in the sentence' \
-		"Submitted job $id (a?b: held, needs 2 devices)" \
+		"Submitted job $id (a\\033b: held, needs 2 devices)" \
 		"$(script -qec "'$POLLUX' submit -n '$(printf 'a\033b')' --hold -r 2 true" \
 			/dev/null </dev/null |
 		tr -d '\r')"

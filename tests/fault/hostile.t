@@ -50,7 +50,7 @@ is 'good lines of reports are heard' 'done|1000|0.5' \
 is 'positions that fall are refused' 'SAMPLES fell from 1000 to 20' \
 	"$(query "SELECT refusal FROM runs WHERE job_id = $job")"
 shown 'bad reports' "$job"
-like 'the text of a report is shown without control characters' 'bad \?\?\( ' "$(cat full)"
+like 'the text of a report is shown without control characters' 'bad \\377\\303\( ' "$(cat full)"
 sound 'all is well after bad reports'
 
 # --- floods -------------------------------------------------------------------------------
