@@ -21,6 +21,7 @@
 #include "pollux/goodput.h"
 #include "pollux/growth.h"
 #include "pollux/text.h"
+#include "pollux/training_total.h"
 
 enum job_state {
 	JOB_QUEUED, JOB_HELD, JOB_RUNNING, JOB_DONE, JOB_FAILED, JOB_CANCELLED, JOB_TIMEOUT
@@ -303,10 +304,9 @@ bool progress_loss(const struct progress *p, double *loss);
 enum job_state job_state_after(enum run_outcome outcome, enum stop_reason reason,
 			       bool retries_left);
 
-/* Samples to its end: as declared or, if neither samples nor steps were, as its program reports;
- * NaN: unknown, as for a profile. */
+/* How much it does to its end, as far as that is believed; a profile has no total. */
+struct training_total job_total(const struct job *job);
 double job_total_samples(const struct job *job);
-/* Steps to its end: as declared, else as its program reports, else as its log says; NaN. */
 double job_total_steps(const struct job *job);
 enum growth_veto job_growth_veto(const struct job *job);
 bool job_keeps_replicas(const struct job *job);

@@ -40,7 +40,8 @@ struct run_update {
 	double loss;			/* if there is one; it need not be finite */
 	/* 0: the log tells none (any more); NaN: it was not asked */
 	double printed_total_steps;
-	double total_samples, total_steps, total_epochs;	/* NaN: not reported */
+	/* 0: not known any more; NaN: not reported */
+	double total_samples, total_steps, total_epochs;
 	enum training_end end;		/* END_UNKNOWN: not reported */
 	const char *optimizer;		/* NULL: not reported */
 	/* whether its program continues from checkpoints; -1: unsaid */

@@ -150,25 +150,44 @@ enum job_state job_state_after(enum run_outcome outcome, enum stop_reason reason
 	return after_stop[reason];
 }
 
+static struct total_facts total_facts_of(const struct job *job)
+{
+	const struct progress *p = &job->progress;
+	const struct batch_range *batch = &job->declared.batch;
+
+	return (struct total_facts){
+		.reported = {
+			p->reported_total_samples, p->reported_total_steps, p->total_epochs,
+		},
+		.printed_steps = p->printed_total_steps,
+		.position = { p->samples, p->steps, p->epoch },
+		.batch_size = (double)(batch->max > batch->size ? batch->max : batch->size),
+	};
+}
+
+struct training_total job_total(const struct job *job)
+{
+	const struct declaration *d = &job->declared;
+	struct total_facts facts = total_facts_of(job);
+
+	if (job->profile) {	/* a profile ends with its budget, not with its work */
+		facts = (struct total_facts){ .printed_steps = (double)NAN };
+	} else {
+		facts.declared.samples = d->passes_steps
+			? d->total_steps * (double)d->batch.size : d->total_samples;
+		facts.declared.steps = d->total_steps;
+	}
+	return training_total_of(&facts);
+}
+
 double job_total_samples(const struct job *job)
 {
-	if (job->profile)
-		return NAN;
-	if (job->declared.passes_steps)
-		return job->declared.total_steps * (double)job->declared.batch.size;
-	if (job->declared.total_samples > 0 || job->declared.total_steps > 0)
-		return job->declared.total_samples;
-	return job->progress.reported_total_samples;
+	return job_total(job).amount.samples;
 }
 
 double job_total_steps(const struct job *job)
 {
-	if (job->profile)	/* a profile ends with its budget, not with its work */
-		return NAN;
-	if (job->declared.total_steps > 0)
-		return job->declared.total_steps;
-	return job->progress.reported_total_steps > 0 ? job->progress.reported_total_steps
-						      : job->progress.printed_total_steps;
+	return job_total(job).amount.steps;
 }
 
 static enum lr_rule declared_rule(const struct job *job)
@@ -196,14 +215,15 @@ static struct growth_facts growth_facts_of(const struct job *job)
 {
 	const struct declaration *d = &job->declared;
 	const struct progress *p = &job->progress;
+	struct total_facts facts = total_facts_of(job);
+	struct training_amount total = training_total_of(&facts).amount;
 
 	return (struct growth_facts){
 		/* a profile ends with its budget */
 		.reported = job->profile ? END_TIME : p->end, .passes_steps = d->passes_steps,
 		.declared_samples = d->total_samples, .declared_steps = d->total_steps,
-		.total_samples = p->reported_total_samples, .total_epochs = p->total_epochs,
-		.total_steps = p->reported_total_steps > 0 ? p->reported_total_steps
-							   : p->printed_total_steps,
+		.total_samples = total.samples, .total_epochs = total.epochs,
+		.total_steps = total.steps,
 		.epoch = p->epoch, .optimizer = optimizer_family_of(p->optimizer),
 		.rule_is_given = declared_rule(job) != LR_AUTO,
 		.has_batch = d->batch.size > 0,

@@ -94,19 +94,22 @@ static double eta_of(const struct status_job *item)
 /* The share that is done, by samples, else by steps, else by epochs: the position that was reported
  * last. NaN for a job that has reported its end and is not done: 100 % would say that it is. Such a
  * job failed, or is queued again: whether it begins anew or at a checkpoint is known with its next
- * report. A job beyond its declared end stays above 1, but for the rest of its last batch. */
+ * report. A job beyond its declared end stays above 1, but for the rest of its last batch: no other
+ * end is passed (training_total.h). */
 static double done_ratio_of(const struct job *job, const struct run *run)
 {
 	const struct progress *p = &job->progress;
-	double total = job_total_samples(job);
+	struct training_total end = job_total(job);
+	double total = end.amount.samples;
 	double ratio = total > 0 ? p->samples / total
-		       : job_total_steps(job) > 0 ? p->steps / job_total_steps(job)
-						  : p->epoch / p->total_epochs;
+		       : end.amount.steps > 0 ? p->steps / end.amount.steps
+					      : p->epoch / end.amount.epochs;
 	int64_t batch = run ? configuration_batch_size(&run->configuration)
 			    : job->declared.batch.size;
 	bool reported = run && isfinite(run->first_step_s);
 
-	if (ratio > 1 && total > 0 && p->samples < total + (double)batch)
+	if (ratio > 1 && (end.source != TOTAL_DECLARED ||
+			  (total > 0 && p->samples < total + (double)batch)))
 		ratio = 1;
 	if (job_has_ended(job->state))
 		return job->state != JOB_DONE && ratio >= 1 && ratio <= 1 ? (double)NAN : ratio;

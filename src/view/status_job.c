@@ -132,16 +132,17 @@ static void print_progress(const struct status *status, const struct status_job 
 			   const struct status_details *d, const struct output *out)
 {
 	const struct progress *p = &item->job->progress;
+	struct training_amount total = job_total(item->job).amount;
 	struct text t = TEXT_INIT;
 
 	fputs("\nprogress\n", out->file);
 	status_add_number(&t, "samples", p->samples);
 	status_add_number(&t, "steps", p->steps);
-	if (isfinite(p->steps) && isfinite(job_total_steps(item->job)))
-		text_addf(&t, " of %.15g", job_total_steps(item->job));
+	if (isfinite(p->steps) && isfinite(total.steps))
+		text_addf(&t, " of %.15g", total.steps);
 	status_add_number(&t, "epoch", p->epoch);
-	if (isfinite(p->epoch) && isfinite(p->total_epochs))
-		text_addf(&t, " of %.15g", p->total_epochs);
+	if (isfinite(p->epoch) && isfinite(total.epochs))
+		text_addf(&t, " of %.15g", total.epochs);
 	status_add_loss(&t, p);
 	if (item->done_ratio > 1)
 		text_addf(&t, "%sover its declared end", status_separator(&t));

@@ -1186,7 +1186,7 @@ static double total_in_log(double units, double total, const char *totals)
 
 		snprintf(text, sizeof(text), "STEP=%d\n%s", i, totals);
 		report(text);
-		if (recorder_wants_log(&r, &job))
+		if (recorder_wants_log(&r, &run, &job))
 			recorder_add_logged(&r, &run, &job, &LINE(.unit = STEP_BATCHES,
 								  .position = i * units,
 								  .total = total));
@@ -1194,7 +1194,7 @@ static double total_in_log(double units, double total, const char *totals)
 	found = r.printed_total_steps;
 	near(r.steps, 30, 0, "the log leaves the steps that are reported");
 	ok(!recorder_is_at_its_end(&r, &run, &job), "a total of the log makes no end before it");
-	ok(recorder_wants_log(&r, &job) == (total > 0 && !*totals),
+	ok(recorder_wants_log(&r, &run, &job) == (total > 0 && !*totals),
 	   "the log is read as long as it has a total and reports have none");
 	job_release(&job);
 	end();

@@ -217,9 +217,9 @@ static void add_values(struct recorder *r, struct run *run, const struct report_
 		r->parameters = m->parameters;
 	if (m->resumes >= 0)
 		r->resumes = m->resumes;
-	if (m->total_steps > 0)
+	if (m->total_steps >= 0)	/* 0: it is not known any more; so for epochs and samples */
 		r->total_steps = (double)m->total_steps;
-	if (m->total_epochs > 0)
+	if (m->total_epochs >= 0)
 		r->total_epochs = m->total_epochs;
 	if (training_end_parse(m->ends) != END_UNKNOWN)
 		r->end = training_end_parse(m->ends);
@@ -252,10 +252,12 @@ static void add_position(struct recorder *r, struct run *run, const struct repor
 		run->checkpoint_boot_s = now;
 		xreplace(&run->checkpoint_path, m->checkpoint);
 	}
-	if (m->total_samples > 0) {
+	if (m->total_samples >= 0) {
 		r->total_samples = (double)m->total_samples;
-		r->total_samples_are_reported = true;
+		r->total_samples_are_reported = m->total_samples > 0;
 	}
+	if (!r->total_samples_are_reported && m->total_epochs <= 0)
+		r->total_samples = 0;
 	/* the samples of all epochs follow from those of the epochs done */
 	if (!r->total_samples_are_reported && m->epoch > 0 && r->total_epochs > 0 &&
 	    m->samples > 0)

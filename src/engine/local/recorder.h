@@ -197,7 +197,7 @@ void recorder_begin_log(struct recorder *r, struct run *run, const char *pattern
 void recorder_add_logged(struct recorder *r, struct run *run, const struct job *job,
 			 const struct step_event *e);
 /* True if the log tells something that reports do not: steps, or their total. */
-bool recorder_wants_log(const struct recorder *r, const struct job *job);
+bool recorder_wants_log(const struct recorder *r, const struct run *run, const struct job *job);
 
 /* Takes in what a report says of the end of the training. */
 void recorder_add_ended(struct recorder *r, const struct report_message *m);

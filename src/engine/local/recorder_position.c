@@ -147,30 +147,29 @@ void recorder_add_ended(struct recorder *r, const struct report_message *m)
 		r->has_ended = false;	/* another training has begun */
 }
 
-/* What pollux computed from an epoch's samples is no account of the program's. */
-static double total_samples(const struct recorder *r, const struct declaration *d)
+/* What the run is known to do to its end. What pollux computed from an epoch's samples is no account
+ * of the program's, and the total of a counter that may begin again none of its end. */
+static struct training_total total_of(const struct recorder *r, const struct run *run,
+				      const struct declaration *d)
 {
-	if (d->total_samples > 0 || d->total_steps > 0)
-		return d->total_samples;
-	return r->total_samples_are_reported || !r->samples_are_reported ? r->total_samples
-									 : (double)NAN;
-}
+	bool has_samples = r->total_samples_are_reported || !r->samples_are_reported;
+	struct total_facts facts = {
+		.declared = { .samples = d->total_samples, .steps = d->total_steps },
+		.reported = { has_samples ? r->total_samples : 0, r->total_steps, r->total_epochs },
+		.printed_steps = r->total_may_be_of_epoch ? 0 : r->printed_total_steps,
+		.position = { run->last_samples, r->steps, r->epoch },
+		.batch_size = (double)configuration_batch_size(&run->configuration),
+	};
 
-static double total_steps(const struct recorder *r, const struct declaration *d)
-{
-	if (d->total_samples > 0 || d->total_steps > 0)
-		return d->total_steps;
-	if (r->total_steps > 0)
-		return r->total_steps;
-	return r->printed_total_steps > 0 && !r->total_may_be_of_epoch ? r->printed_total_steps
-								       : (double)NAN;
+	return training_total_of(&facts);
 }
 
 bool recorder_is_at_its_end(const struct recorder *r, const struct run *run, const struct job *job)
 {
 	double batch = (double)configuration_batch_size(&run->configuration);
-	double samples_left = total_samples(r, &job->declared) - run->last_samples;
-	double steps_left = total_steps(r, &job->declared) - r->steps - r->counts_from_0;
+	struct training_amount total = total_of(r, run, &job->declared).amount;
+	double samples_left = total.samples - run->last_samples;
+	double steps_left = total.steps - r->steps - r->counts_from_0;
 	bool counts_epochs = !r->steps_are_reported && r->logged_unit == STEP_EPOCHS &&
 			     isnan(r->steps) && isnan(run->last_samples);
 
@@ -257,22 +256,25 @@ static double samples_at(const struct recorder *r, const struct run *run, const 
 /* The log counts the reported steps themselves if their ratio is so near to one. */
 #define SAME_UNIT 0.1
 
-static bool has_total(const struct recorder *r, const struct job *job)
+/* True if the log need not tell it. */
+static bool has_total(const struct recorder *r, const struct run *run, const struct job *job)
 {
-	return job->declared.total_steps > 0 || job->declared.total_samples > 0 ||
-	       r->total_steps > 0 || r->total_samples > 0;
+	enum total_source source = total_of(r, run, &job->declared).source;
+
+	return source == TOTAL_DECLARED || source == TOTAL_REPORTED;
 }
 
-bool recorder_wants_log(const struct recorder *r, const struct job *job)
+bool recorder_wants_log(const struct recorder *r, const struct run *run, const struct job *job)
 {
 	return !r->steps_are_reported ||
-	       (!has_total(r, job) && r->log_total.n_without < LINES_WITHOUT_TOTAL);
+	       (!has_total(r, run, job) && r->log_total.n_without < LINES_WITHOUT_TOTAL);
 }
 
 /* Takes the log's total for a program that reports steps and no total. The log may count other
  * units, such as batches of which several make a step: the steps reported while it counted tell
  * their ratio. */
-static void add_total(struct recorder *r, const struct job *job, const struct step_event *e)
+static void add_total(struct recorder *r, const struct run *run, const struct job *job,
+		      const struct step_event *e)
 {
 	struct recorder_log_total *t = &r->log_total;
 	double counted, ratio, total;
@@ -287,7 +289,7 @@ static void add_total(struct recorder *r, const struct job *job, const struct st
 	ratio = counted > 0 ? (r->steps - t->first_steps) / counted : (double)NAN;
 	is_same = fabs(ratio - 1) <= SAME_UNIT;
 	total = is_same ? e->total : round(r->steps + (e->total - e->position) * ratio);
-	if (has_total(r, job) || !(e->total > 0) || !(total >= r->steps)) {
+	if (has_total(r, run, job) || !(e->total > 0) || !(total >= r->steps)) {
 		r->printed_total_steps = 0;
 		return;
 	}
@@ -305,7 +307,7 @@ void recorder_add_logged(struct recorder *r, struct run *run, const struct job *
 	double units = units_of_step(run, e->unit), samples, copies;
 
 	if (r->steps_are_reported) {
-		add_total(r, job, e);
+		add_total(r, run, job, e);
 		return;
 	}
 	r->changed = true;

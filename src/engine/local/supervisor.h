@@ -146,6 +146,7 @@ struct supervisor_output {
 	char *log_path;			/* owned */
 	int log_fd;
 	int64_t log_offset;		/* where this run begins in the job's log */
+	bool steps_ended;		/* the log was not asked for steps any more */
 	struct log_keeper keeper;	/* writes what the run prints into log_fd */
 	struct log_watch watch;		/* used while the program reports no steps */
 	double usual_limit_bytes;	/* of the log of a job without its own; 0: not read yet */

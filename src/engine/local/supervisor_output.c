@@ -187,7 +187,7 @@ void supervisor_watch_rest_of_log(struct supervisor *s, const struct kept_positi
 	if (k)
 		s->output.log_offset = k->log_begin;
 	if (s->output.log_fd < 0 ||
-	    (!recorder_wants_log(&s->recorder, &s->job) && s->command.metric_regexes.count == 0 &&
+	    (!recorder_wants_log(&s->recorder, &s->run, &s->job) && s->command.metric_regexes.count == 0 &&
 	     s->job.declared.stop_nan <= 0))
 		return;
 	supervisor_watch_log(s);
@@ -215,6 +215,25 @@ static void take_metric(const char *name, double value, void *arg)
 	recorder_add_metric(&s->recorder, &s->run, name, value);
 }
 
+static void end_steps(struct supervisor *s)
+{
+	s->output.steps_ended |= s->output.watch.steps != NULL;
+	log_watch_end_steps(&s->output.watch);
+}
+
+/* The total that was reported is none: that of the log is wanted after all. Of what came meanwhile
+ * only the form of the lines is learnt. */
+static void begin_steps_again(struct supervisor *s)
+{
+	struct log_watch *w = &s->output.watch;
+	int64_t read = w->fd >= 0 ? w->offset : lseek(s->output.log_fd, 0, SEEK_END);
+
+	s->output.steps_ended = false;
+	log_watch_close(w);
+	supervisor_watch_log(s);
+	log_watch_catch_up(w, read);
+}
+
 void supervisor_read_log(struct supervisor *s, double now, bool last)
 {
 	struct log_watch *w = &s->output.watch;
@@ -224,8 +243,10 @@ void supervisor_read_log(struct supervisor *s, double now, bool last)
 
 	if (last)
 		log_keeper_finish(&s->output.keeper, s->output.log_fd);
-	if (!recorder_wants_log(&s->recorder, &s->job))
-		log_watch_end_steps(w);
+	if (!recorder_wants_log(&s->recorder, &s->run, &s->job))
+		end_steps(s);
+	else if (s->output.steps_ended)
+		begin_steps_again(s);
 	log_watch_look(w, now, last, &sinks);
 	if (w->offset != read)
 		supervisor_keep_position(s, now);
