@@ -5,7 +5,7 @@
  *	reported	by the program or the helper for PyTorch, which read it in the program's loops.
  *	printed		in the log, as the total of the counter that it prints.
  *
- * The first of these that is known counts. A total that nobody declared is none once the training
+ * The first of these that is known counts; a number of epochs alone comes last. A total that nobody declared is none once the training
  * has passed it: something goes on around the loop or the counter that it was read from. The next
  * one counts then, and where there is none the end is not known. Pure functions. */
 #ifndef POLLUX_TRAINING_TOTAL_H

@@ -12,9 +12,9 @@ static double known(double amount)
 	return amount > 0 ? amount : (double)NAN;
 }
 
-static bool is_known(const struct training_amount *a)
+static bool has_work(const struct training_amount *a)
 {
-	return a->samples > 0 || a->steps > 0 || a->epochs > 0;
+	return a->samples > 0 || a->steps > 0;
 }
 
 /* True if the position is beyond the total. Samples tell more than steps, whose size may change,
@@ -41,13 +41,18 @@ static struct training_total total_from(enum total_source source, const struct t
 
 struct training_total training_total_of(const struct total_facts *f)
 {
-	const struct training_amount printed = { .steps = f->printed_steps }, none = { .steps = 0 };
+	struct training_amount printed = { .steps = f->printed_steps }, none = { .steps = 0 };
+	bool is_none = is_passed(&f->reported, f);
 
-	if (is_known(&f->declared))
+	if (has_work(&f->declared))
 		return total_from(TOTAL_DECLARED, &f->declared);
-	if (is_known(&f->reported) && !is_passed(&f->reported, f))
+	if (has_work(&f->reported) && !is_none)
 		return total_from(TOTAL_REPORTED, &f->reported);
-	if (is_known(&printed) && !is_passed(&printed, f))
+	if (has_work(&printed) && !is_passed(&printed, f)) {
+		printed.epochs = is_none ? 0 : f->reported.epochs;
 		return total_from(TOTAL_PRINTED, &printed);
+	}
+	if (f->reported.epochs > 0 && !is_none)
+		return total_from(TOTAL_REPORTED, &f->reported);
 	return total_from(TOTAL_UNKNOWN, &none);
 }

@@ -245,8 +245,9 @@ def optimizers():
     check(two.last("OPTIMIZER") == "other SGD, Lion", "and that is told", two.reports)
 
 
-ends()
-options()
-optimizers()
-print("1..%d" % n)
-sys.exit(1 if failed else 0)
+if __name__ == "__main__":
+    ends()
+    options()
+    optimizers()
+    print("1..%d" % n)
+    sys.exit(1 if failed else 0)

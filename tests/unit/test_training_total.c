@@ -55,6 +55,12 @@ static const struct row {
 	  { NO, 900, 9.5 }, TOTAL_UNKNOWN, { NO, NO, NO } },
 	{ "the last epoch may be told as one more", { NO, NO, NO }, { NO, NO, 8 }, NO,
 	  { NO, 900, 9 }, TOTAL_REPORTED, { NO, NO, 8 } },
+	{ "epochs alone are known beside the steps of the log", { NO, NO, NO }, { NO, NO, 8 }, 8,
+	  { NO, 3, 3 }, TOTAL_PRINTED, { NO, 8, 8 } },
+	{ "epochs that are passed are not", { NO, NO, NO }, { NO, NO, 8 }, 100,
+	  { NO, 12, 12 }, TOTAL_PRINTED, { NO, 100, NO } },
+	{ "epochs of what was passed are passed", { NO, NO, NO }, { NO, 8, 8 }, 100,
+	  { NO, 12, 1 }, TOTAL_PRINTED, { NO, 100, NO } },
 	{ "a total without a position is none that is passed", { NO, NO, NO }, { NO, 300, NO },
 	  NO, { NO, NO, NO }, TOTAL_REPORTED, { NO, 300, NO } },
 };

@@ -259,9 +259,11 @@ static double samples_at(const struct recorder *r, const struct run *run, const 
 /* True if the log need not tell it. */
 static bool has_total(const struct recorder *r, const struct run *run, const struct job *job)
 {
-	enum total_source source = total_of(r, run, &job->declared).source;
+	struct training_total total = total_of(r, run, &job->declared);
 
-	return source == TOTAL_DECLARED || source == TOTAL_REPORTED;
+	return total.source == TOTAL_DECLARED ||
+	       (total.source == TOTAL_REPORTED &&
+		(total.amount.steps > 0 || total.amount.samples > 0));
 }
 
 bool recorder_wants_log(const struct recorder *r, const struct run *run, const struct job *job)

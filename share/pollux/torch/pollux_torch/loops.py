@@ -5,6 +5,7 @@ program.
 """
 
 import ast
+import itertools
 import linecache
 import sys
 import sysconfig
@@ -57,13 +58,22 @@ class Unbounded:
         self.ends = ends
 
 
+LOOPS = (ast.For, ast.While)
+INLINE = {ast.ListComp: "elt", ast.SetComp: "elt", ast.GeneratorExp: "elt", ast.DictComp: "value"}
+# Packages whose loops around an update are none of the training.
+NOT_READ = ("torch", "accelerate", "deepspeed", "pollux_torch")
+
+
 class Finder:
     def __init__(self):
         self.trees = {}  # file name -> list of loop nodes with (first, last) line
         self.sources = {}  # file name -> {name: expressions that are assigned to it}
-        self.ours = tuple(p for p in (
-            __file__.rsplit("/", 1)[0], sysconfig.get_path("stdlib"), sysconfig.get_path("purelib"),
-            sysconfig.get_path("platlib")) if p)
+        here, libraries = __file__.rsplit("/", 1)[0], {
+            p + "/" for p in (sysconfig.get_path("purelib"), sysconfig.get_path("platlib")) if p}
+        self.libraries = tuple(libraries)
+        self.not_read = (here,) + tuple(p + name + "/" for p in libraries for name in NOT_READ)
+        self.stdlib = sysconfig.get_path("stdlib") or here
+        self.ours = (here, self.stdlib, *libraries)
 
     def loops(self):
         """Loops in the program's own files, innermost first."""
@@ -82,20 +92,64 @@ class Finder:
         return found
 
     def loops_in(self, frame):
+        return [x for found in self.read_in(frame, lambda node, variables: read(node, variables))
+                for x in found]
+
+    def read_in(self, frame, read_node, types=LOOPS):
+        """What read_node(node, variables) makes of the loops around a frame's line, innermost
+        first."""
         code = frame.f_code
         # Before 3.13 locals() gives the program the very dictionary that is filled here.
         if sys.version_info < (3, 13) and not {"locals", "vars"}.isdisjoint(code.co_names):
             return []
         nodes = self.nodes_of(code.co_filename, frame.f_globals)
         line, first = frame.f_lineno, code.co_firstlineno
-        nodes = [n for n in nodes if first <= n.lineno <= line <= n.end_lineno]
+        nodes = [n for n in nodes if first <= n.lineno <= line <= n.end_lineno and
+                 isinstance(n, types)]
         if not nodes:
             return []
         variables = Variables(frame, self.sources.get(code.co_filename, {}))
         try:
-            return [x for node in reversed(nodes) for x in read(node, variables)]
+            return [read_node(node, variables) for node in reversed(nodes)]
         finally:
             variables.close()
+
+    def levels(self):
+        """(the loops whose bodies are being executed, also in packages, innermost first, as
+        nest.Level; the lines from which the functions were called)"""
+        from .nest import level_of
+
+        found, seen, sites, inner, frame = [], set(), [], set(), sys._getframe(1)
+        for _ in range(MAX_FRAMES):
+            if frame is None:
+                break
+            name, line = frame.f_code.co_filename, frame.f_lineno
+            is_library = name.startswith(self.libraries)
+            if name.startswith(self.not_read) or name.startswith("<frozen") or \
+                    (name.startswith(self.stdlib) and not is_library):
+                frame = frame.f_back
+                continue
+
+            def read_node(node, variables):
+                node = as_for(node, frame)
+                if node is None or id(node) in seen or \
+                        not node.body[0].lineno <= line <= node.body[-1].end_lineno:
+                    return None
+                seen.add(id(node))
+                return level_of(node, variables, line)
+
+            its = [x for x in self.read_in(frame, read_node, LOOPS + tuple(INLINE)) if x]
+            if its:
+                its[0].sets |= inner  # names of the functions that its body calls
+                inner = set()
+            for level in its:
+                level.is_library = is_library
+            found += its
+            if frame.f_code.co_flags & 2:
+                inner.update(frame.f_code.co_varnames)
+            sites.append((name, line))
+            frame = frame.f_back
+        return found, tuple(sites[1:])
 
     def nodes_of(self, name, module_globals):
         if name not in self.trees:
@@ -104,12 +158,33 @@ class Finder:
             if 0 < len(text) <= MAX_SOURCE:
                 try:
                     tree = ast.parse(text)
-                    nodes = [n for n in ast.walk(tree) if isinstance(n, (ast.For, ast.While))]
+                    nodes = [n for n in ast.walk(tree) if isinstance(n, LOOPS + tuple(INLINE))]
                     self.sources[name] = assigned_in(tree)
                 except (SyntaxError, ValueError, RecursionError):
                     pass
             self.trees[name] = sorted(nodes, key=lambda n: n.lineno)
         return self.trees[name]
+
+
+def as_for(node, frame):
+    """The node, or a for loop in the place of `[train(x) for x in xs]`, if it is being run."""
+    part = INLINE.get(type(node))
+    if part is None:
+        return node
+    code = frame.f_code
+    if hasattr(code, "co_positions"):
+        first, last, begin, end = next(
+            itertools.islice(code.co_positions(), frame.f_lasti // 2, None), (None,) * 4)
+        if None in (first, last, begin, end) or (first, begin) < (node.lineno, node.col_offset) \
+                or (last, end) > (node.end_lineno, node.end_col_offset):
+            return None
+    elif not code.co_name.startswith("<"):
+        return None
+    if not hasattr(node, "as_for"):
+        body = ast.copy_location(ast.Expr(getattr(node, part)), node)
+        one = node.generators[0]
+        node.as_for = ast.copy_location(ast.For(one.target, one.iter, [body], []), node)
+    return node.as_for
 
 
 def read(node, variables):

@@ -79,6 +79,7 @@ class Drawn:
 
 class Samples:
     MAX_UNUSED = 4096  # batches of an evaluation that nobody takes
+    MAX_STREAMS = 64
     GROWING_UPDATES = 8  # updates in a row that fetched more batches than they had passes
 
     def __init__(self, helper, torch):
@@ -86,6 +87,7 @@ class Samples:
         self.declared = int(os.environ.get("POLLUX_LOCAL_BATCH") or 0)
         self.way = None
         self.stream = None  # the one that training reads
+        self.streams = {}  # id of a loader -> its latest stream
         self.latest = None  # the one that yielded last; Stream.is_watched of all others is true
         self.taken = 0  # samples used by passes since the last update
         self.batch = 0  # samples of the latest pass
@@ -146,7 +148,10 @@ class Samples:
         helper.on_refusal["samples"] = stop
 
     def begin(self, iterator, loader):
-        iterator._pollux_stream = Stream(loader)
+        iterator._pollux_stream = stream = Stream(loader)
+        if len(self.streams) >= self.MAX_STREAMS:
+            self.streams.clear()
+        self.streams[stream.loader_id] = stream
         self.watch_draws(iterator)
 
     def restart(self, iterator):

@@ -21,7 +21,8 @@ from .passes import Passes
 from .samples import BY_PASS
 
 REPORT_EVERY_NS = 100_000_000
-LOOKS = (1, 4, 30, 150)  # updates of this process in which loops are looked at
+# Updates of this process in which loops are looked at.
+LOOKS = (1, 4, 30, 150, 600, 2400, 9600, 38400, 153600)
 ALONE_STEPS = 8  # after this many updates a smaller optimizer was an earlier phase
 PHASE_STEPS = 25  # updates by which another optimizer takes over from one that has stopped
 CLOSURE_STEPS = 4  # updates after which a program without closures is believed to use none

@@ -6,10 +6,16 @@ advanced by one for each update (or pass, or epoch) between two looks. `for epoc
 believed at once.
 """
 
+import math
 import time
 
-from . import loops
+from . import loops, nest
 
+SURE_UPDATES = 3  # after which totals are told
+PASSED = 2  # updates beyond the total, after which it was none
+STEADY = 0.03
+MAX_DIVISOR = 64  # batches of an update
+MANY_UPDATES = 20  # of which one more or less is no other ratio
 FIRST_END = 3  # updates after which loops that count them were seen
 BARS_EVERY_S = 2
 BARS_ADVANCE = 20  # updates after which a progress bar is believed
@@ -84,6 +90,58 @@ def counts_updates(loop, kinds, epochs, pace):
     return loop.left < left - 1
 
 
+class Record:
+    """What was seen of loops around an update, since they were seen first."""
+
+    def __init__(self, steps):
+        self.began = steps.own  # updates then
+        self.first = None  # (updates, iterations of the innermost loop), once these are known
+        self.last = None  # the iterations at the last look, or None
+        self.counts = {}  # key of a counter -> [(updates, passes, its value), ...]
+        self.each = 1.0  # updates of an iteration of the innermost loop
+        self.is_sure = False  # several updates were seen
+        self.begins_anew = False  # the loops are run several times, nobody knows how often
+
+    def see(self, levels, steps):
+        own, passes = steps.own, steps.total_passes + steps.passes
+        at = nest.position(levels)
+        self.begins_anew |= at is not None and self.last is not None and at < self.last
+        self.last = at
+        if own and steps.total_passes:
+            self.each = own / steps.total_passes
+        if at is not None:
+            self.first = self.first or (own, at)
+            updates, iterations = own - self.first[0], at - self.first[1]
+            if updates > 0 and iterations > 0:
+                self.each = simple(updates, iterations)
+        self.is_sure |= own - self.began >= SURE_UPDATES
+        for counter in (c for level in levels for c in level.counters):
+            seen = self.counts.setdefault(counter.key, [])
+            if seen and counter.value < seen[-1][2]:
+                seen.clear()
+            seen.append((own, passes, counter.value))
+
+    def rate_of(self, counter):
+        """Updates of one count: of updates or passes, or of what advances as steadily as these."""
+        seen = self.counts[counter.key]
+        updates, passes, advance = (b - a for a, b in zip(seen[0], seen[-1]))
+        if not updates or not advance:
+            return None
+        is_steady = len(seen) > 2 and all(
+            abs((b[0] - a[0]) / updates - (b[2] - a[2]) / advance) < STEADY and b[2] - a[2] > 1
+            for a, b in zip(seen, seen[1:]))
+        return updates / advance if advance in (updates, passes) or is_steady else None
+
+
+def simple(updates, iterations):
+    """Their ratio: that of small numbers, where an update more or less would make it so."""
+    for divisor in range(1, MAX_DIVISOR + 1 if updates >= MANY_UPDATES else 0):
+        near = round(updates / iterations * divisor)
+        if near and abs(near * iterations / divisor - updates) <= 1:
+            return near / divisor
+    return updates / iterations
+
+
 class Totals:
     def __init__(self, helper, torch, steps):
         self.helper = helper
@@ -92,6 +150,7 @@ class Totals:
         self.sent = {}
         self.finder = loops.Finder()
         self.looks = {}  # loop -> (its value, updates, passes, epochs) when it was first seen
+        self.nests = {}  # loops around an update, and their callers -> Record
         self.kinds = {}  # loop -> "step", "pass", "epoch" or "samples", once it is believed
         self.counted = {}  # loop -> "step" or "pass", once it was seen to count them
         self.bars = None  # WeakSet of progress bars, once tqdm is there
@@ -120,8 +179,9 @@ class Totals:
             self.look_guarded()
 
     def epoch_begins(self, stream):
-        epochs = self.steps.samples.epochs
-        if self.steps.own and not self.from_framework and epochs & (epochs - 1) == 0:
+        epochs, total = self.steps.samples.epochs, self.sent.get("TOTAL_STEPS") or math.inf
+        if self.steps.own and not self.from_framework and (
+                epochs & (epochs - 1) == 0 or self.steps.count >= total):
             self.look_guarded()  # in epochs 1, 2, 4, 8, ...
 
     # --- the program's own loops
@@ -144,12 +204,11 @@ class Totals:
                     self.kinds[key] = "epoch"
             else:
                 self.believe(key, value, now)
-            if key in self.kinds:
-                self.tell(self.kinds[key], loop)
             if self.kinds.get(key) in ("step", "pass"):
                 self.counted[key] = self.kinds[key]
         if steps.own >= FIRST_END:
             self.ends_by(end_of(found, {**self.kinds, **self.counted}, Pace(steps)))
+        self.look_at_nest()
 
     def believe(self, key, value, now):
         before, then = self.looks[key]
@@ -169,39 +228,81 @@ class Totals:
             self.kinds.pop(key, None)
             self.looks[key] = (value, now)
 
-    def tell(self, kind, loop):
-        steps = self.steps
-        if kind == "epoch":
-            if loop.total is not None:
-                self.tell_epochs(loop)
-            return
-        if kind == "samples":
-            return
-        left = loop.left if kind == "step" else loop.left // max(1, steps.accumulation)
-        if "TOTAL_EPOCHS" not in self.sent:
-            self.send(TOTAL_STEPS=steps.count + left)
+    # --- what is left of them
 
-    def tell_epochs(self, loop):
-        steps, stream = self.steps, self.steps.samples.stream
-        values = {"TOTAL_EPOCHS": loop.total}
-        if stream is not None and stream.length and steps.samples.way == "pass":
-            per_epoch = stream.length / max(1, steps.accumulation)
-            begun = max(0, stream.used - steps.passes) / stream.length  # of this epoch
-            values["TOTAL_STEPS"] = round(steps.count + (loop.left - begun) * per_epoch)
-            if stream.samples:
-                left = loop.left * stream.samples - begun * stream.samples
-                values["TOTAL_SAMPLES"] = round(steps.consumed + left * steps.samples.replicas())
-            self.epoch_base = loop.total - loop.left - (steps.samples.epochs - 1)
+    def look_at_nest(self):
+        """Tells the totals that follow from the loops, or that they are not known."""
+        steps = self.steps
+        levels, sites = self.finder.levels()
+        self.see_loaders(levels)
+        nest.settle(levels)
+        key = (tuple(x.key for x in levels), sites)
+        record = self.nests.get(key)
+        if record is None or steps.own < record.began:
+            record = self.nests[key] = Record(steps)
+        record.see(levels, steps)
+        self.epoch_at = None
+        if not record.is_sure:
+            return
+        values = {}
+        if not record.begins_anew:
+            nest.place(levels, steps.own / record.each)
+            values = self.totals_of(levels, *nest.left_of(levels, record.each, record.rate_of))
         self.send(**values)
 
-    epoch_base = None
+    def see_loaders(self, levels):
+        """The lengths of loops over a DataLoader, and where these stand."""
+        samples = self.steps.samples
+        for level in levels:
+            streams = [samples.streams[i] for i in level.ids if i in samples.streams]
+            if not streams and level is levels[0] and level.gets_batches and \
+                    level.length is None and samples.way == "pass":
+                streams = [samples.stream]  # the innermost loop over something else
+            if not streams:
+                continue
+            stream = min(streams, key=lambda s: s.length)
+            level.is_data = True
+            if level.length is None:
+                level.length = stream.length or None
+            if level.index is None:
+                level.index = stream.yielded - 1
+
+    def totals_of(self, levels, found, limit):
+        steps = self.steps
+        lefts = [x for x in found if x is not None]
+        left = found[-1].left if found and found[-1] is not None else None
+        if left is None or (limit is not None and limit < left - 0.5):
+            return {} if limit is None else {"TOTAL_STEPS": round(steps.count + limit)}
+        values = {"TOTAL_STEPS": round(steps.count + left)}
+        n = next((k for k, x in enumerate(levels) if k and (
+            x.is_named_epoch or levels[k - 1].is_data)), None)
+        if n is None:
+            return values
+        epochs, done = 1, 0
+        for level in levels[n:]:
+            if level.length is None:
+                continue  # of a package: it is not known to repeat
+            done += level.index * epochs
+            epochs *= level.length
+        inner = lefts[n - 1]
+        values["TOTAL_EPOCHS"] = epochs
+        self.epoch_at = (done + 1 - inner.left / inner.full, 1 / inner.full, steps.count)
+        stream, data = steps.samples.stream, levels[n - 1]
+        if n == 1 and stream is not None and stream.samples and steps.samples.way == "pass" and \
+                stream.loader_id in data.ids and data.length == stream.length:
+            begun = max(0, stream.used - steps.passes) / stream.length  # of this epoch
+            samples = (epochs - done - begun) * stream.samples * steps.samples.replicas()
+            values["TOTAL_SAMPLES"] = round(steps.consumed + samples)
+        return values
+
+    epoch_at = None  # (epochs done, epochs of an update, the updates at that time)
 
     def epoch_now(self):
         """Epochs done, as a number with a fraction, where a loop over epochs was found."""
-        stream = self.steps.samples.stream
-        if self.epoch_base is None or stream is None or not stream.length:
+        if self.epoch_at is None:
             return None
-        return self.epoch_base + self.steps.samples.epochs - 1 + stream.used / stream.length
+        done, each, count = self.epoch_at
+        return done + (self.steps.count - count) * each
 
     reads_passes = False  # the program has a loop over the data around the update
 
@@ -260,11 +361,17 @@ class Totals:
         if self.bars and now > self.bars_due and not self.sent and self.end is None:
             self.bars_due = now + BARS_EVERY_S
             self.look_at_bars()
+        if 0 < (self.sent.get("TOTAL_STEPS") or math.inf) < self.steps.count - PASSED:
+            self.epoch_at = None
+            self.send()  # something goes on around the loops
         return {"EPOCH": self.epoch_now() or self.epochs_read()}
 
     def send(self, **values):
-        """Sends new totals. A difference of one update is not new."""
-        news = {k: v for k, v in values.items() if abs(self.sent.get(k, -9) - v) > 1}
+        """Sends new totals, 0 for one that is no longer known. A difference of one update is not
+        new."""
+        values = {**{k: 0 for k, v in self.sent.items() if v}, **values}
+        news = {k: v for k, v in values.items() if abs(self.sent.get(k, -9) - v) > 1 or
+                (not v and self.sent[k])}
         if news and self.helper.rank.reports():
             self.sent.update(news)
             self.helper.reporter.send(news)

@@ -1,0 +1,104 @@
+"""Tests the totals that the helper finds in the loops of programs, on the stand-in for torch
+(tests/torch). Prints TAP."""
+
+import sys
+
+import ends
+
+# What is told of the updates in the end: "all", or "none" where nobody can know; what it is; its
+# loops.
+PROGRAMS = [
+    ("all", "folds around epochs", "for fold in range(5):\n  for epoch in range(4):\n"
+     "    for b in data: update()"),
+    ("all", "seeds in a list around epochs", "for seed in [3, 14, 15]:\n"
+     "  for epoch in range(4):\n    for b in data: update()"),
+    ("all", "seeds and folds", "for seed in (1, 2):\n  for fold in range(3):\n"
+     "    for epoch in range(2):\n      for b in data: update()"),
+    ("all", "configurations in a dictionary", "grid = {'a': 1, 'b': 2, 'c': 3}\n"
+     "for name, lr in grid.items():\n  for epoch in range(4):\n    for b in data: update()"),
+    ("all", "a product of parameters", "for lr, wd in itertools.product([1, 2, 3], [4, 5]):\n"
+     "  for epoch in range(4):\n    for b in data: update()"),
+    ("all", "folds in functions", "def fit():\n  for epoch in range(4):\n"
+     "    for b in data: update()\ndef cross():\n  for k, f in enumerate('abc'): fit()\ncross()"),
+    ("all", "a list made by trainings", "def fit(seed):\n  for epoch in range(4):\n"
+     "    for b in data: update()\n  return seed\nscores = [fit(s) for s in range(3)]"),
+    ("all", "seeds around a number of updates", "for seed in range(3):\n"
+     "  for i in range(60): next(ever); update()"),
+    ("all", "seeds around a counter", "for seed in range(3):\n  step = 0\n"
+     "  while step < 50:\n    next(ever); update(); step += 1"),
+    ("all", "folds that scikit-learn splits", "class KFold:\n"
+     "  def __init__(self): self.n_splits = 3\n  def split(self, x): return iter([(1, 2)] * 3)\n"
+     "kf = KFold()\nfor k, (a, b) in enumerate(kf.split(data)):\n  for epoch in range(4):\n"
+     "    for b in data: update()"),
+    ("all", "a retry that is left", "for attempt in range(3):\n  try:\n"
+     "    for epoch in range(6):\n      for b in data: update()\n    break\n"
+     "  except RuntimeError: pass"),
+    ("all", "phases, one of which trains", "for epoch in range(8):\n"
+     "  for phase in ['train', 'val']:\n    for b in data:\n"
+     "      if phase == 'train': update()"),
+    ("all", "stages, one of which trains", "for stage in ('prepare', 'train', 'report'):\n"
+     "  if stage == 'train':\n    for epoch in range(8):\n      for b in data: update()"),
+    ("all", "two loaders that are zipped", "other = DataLoader(range(128), batch_size=32)\n"
+     "for epoch in range(20):\n  for a, b in zip(data, other): update()"),
+    ("all", "a small loader begun again", "other = DataLoader(range(128), batch_size=32)\n"
+     "for epoch in range(12):\n  it = iter(other)\n  for b in data:\n    try: x = next(it)\n"
+     "    except StopIteration: it = iter(other); x = next(it)\n    update()"),
+    ("all", "a cycle zipped with a loader", "other = DataLoader(range(128), batch_size=32)\n"
+     "for epoch in range(12):\n  for a, b in zip(itertools.cycle(other), data): update()"),
+    ("all", "all data at once", "for epoch in range(150): update()"),
+    ("all", "all data at once, from 1", "for epoch in range(1, 151): update()"),
+    ("all", "an update for every second batch", "for epoch in range(30):\n"
+     "  for i, b in enumerate(data):\n    torch.Tensor(0.5).backward()\n"
+     "    if i % 2: optimizer.step()"),
+    ("all", "passes in a loop of their own", "for epoch in range(40):\n"
+     "  for k in range(4): torch.Tensor(0.5).backward()\n  optimizer.step()"),
+    ("all", "an epoch that goes on at the third", "start = 3\nfor epoch in range(start, 12):\n"
+     "  for b in data: update()"),
+    ("all", "a loop in a method", "class Trainer:\n  def __init__(self): self.epochs = 12\n"
+     "  def epoch(self):\n    for i, b in enumerate(data): update()\n  def fit(self):\n"
+     "    for self.k in range(self.epochs): self.epoch()\nTrainer().fit()"),
+    ("all", "while over epochs", "epoch = 0\nwhile epoch < 12:\n  for b in data: update()\n"
+     "  epoch += 1"),
+    ("all", "a limit of updates within many epochs", "step, done = 0, False\n"
+     "for epoch in range(1000):\n  for b in data:\n    update(); step += 1\n"
+     "    if step >= 200: done = True; break\n  if done: break"),
+    ("none", "batches of a generator", "def batches():\n  for i in range(12): yield i\n"
+     "for epoch in range(30):\n  for b in batches(): update()"),
+    ("all", "two trainings after each other", "for epoch in range(5):\n"
+     "  for b in data: update()\nfor k in range(12):\n  for b in data: update()"),
+    ("none", "trainings that map() begins", "def fit(seed):\n  for epoch in range(4):\n"
+     "    for b in data: update()\nlist(map(fit, range(4)))"),
+    ("none", "a loop without an end around epochs", "n = 0\ndef more():\n"
+     "  global n; n += 1; return n < 4\nwhile more():\n  for epoch in range(4):\n"
+     "    for b in data: update()"),
+]
+
+
+def told(one):
+    """(the first total, the last one), 0 for one that was taken back or never told."""
+    totals = [int(t) for t in one.all("TOTAL_STEPS")]
+    return (totals[0], totals[-1]) if totals else (0, 0)
+
+
+def main():
+    table = "-v" in sys.argv
+    for when, what, code in PROGRAMS + [("any", what, code) for _, what, code in ends.PROGRAMS]:
+        one = ends.run(code)
+        updates, (first, last) = int(one.last("STEP") or 0), told(one)
+        if table:
+            print("# %-45s %6d updates, told first %6d, last %6d %s" %
+                  (what, updates, first, last, one.all("TOTAL_STEPS")))
+        is_right = abs(last - updates) <= 1
+        good = {"all": is_right, "none": last == 0, "any": last == 0 or is_right}[when]
+        if when == "all" and "after each other" not in what:
+            good = good and abs(first - updates) <= 1
+        ends.check(one.status == 0 and good and "no totals" not in (one.last("HELPER") or ""),
+                   "%s: %s" % (what, "right or none" if when == "any" else when),
+                   "%d updates, told %s %s\n%s" % (updates, one.all("TOTAL_STEPS"),
+                                                   one.last("HELPER"), one.err[-2000:]))
+    print("1..%d" % ends.n)
+    return 1 if ends.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
