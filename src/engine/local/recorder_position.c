@@ -147,8 +147,8 @@ void recorder_add_ended(struct recorder *r, const struct report_message *m)
 		r->has_ended = false;	/* another training has begun */
 }
 
-/* What the run is known to do to its end. What pollux computed from an epoch's samples is no account
- * of the program's, and the total of a counter that may begin again none of its end. */
+/* What the run does to its end, as far as known. What pollux computed from an epoch's samples is no
+ * account of the program's. The total of a counter that may begin again is not that of its end. */
 static struct training_total total_of(const struct recorder *r, const struct run *run,
 				      const struct declaration *d)
 {

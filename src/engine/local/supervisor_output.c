@@ -187,8 +187,8 @@ void supervisor_watch_rest_of_log(struct supervisor *s, const struct kept_positi
 	if (k)
 		s->output.log_offset = k->log_begin;
 	if (s->output.log_fd < 0 ||
-	    (!recorder_wants_log(&s->recorder, &s->run, &s->job) && s->command.metric_regexes.count == 0 &&
-	     s->job.declared.stop_nan <= 0))
+	    (!recorder_wants_log(&s->recorder, &s->run, &s->job) &&
+	     s->command.metric_regexes.count == 0 && s->job.declared.stop_nan <= 0))
 		return;
 	supervisor_watch_log(s);
 	if (k)
