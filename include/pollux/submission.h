@@ -211,7 +211,8 @@ struct sweep_run {
 	char *checkpoint_dir, *resume_args;	/* own what is in asked */
 };
 
-/* Reads the axes and checks that every parameter is used. */
+/* Reads the axes and checks that every parameter is used; warns of columns of a file that are
+ * not. */
 int sweep_init(struct sweep *s, const struct command *by, const struct asked *asked,
 	       const struct sweep_asked *o, char **argv, struct err *err);
 void sweep_release(struct sweep *s);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "pollux/mem.h"
+#include "pollux/report.h"
 #include "pollux/submission.h"
 #include "pollux/template.h"
 #include "pollux/text.h"
@@ -171,16 +172,40 @@ static bool is_used(const struct sweep *s, const char *name)
 	return false;
 }
 
-/* Checks the parameter of a column. An index need not be used in a text, since a program may read
- * POLLUX_INDEX. */
+/* Checks that the axis is used. An index need not be in a text, since a program may read
+ * POLLUX_INDEX. A file may have columns for people, which are warned of. */
+static int check_use(const struct sweep *s, const struct axis *axis, struct err *err)
+{
+	struct text unused = TEXT_INIT;
+	const char *name = NULL;
+	size_t n = 0;
+
+	for (size_t i = 0; i < axis->names.count; i++) {
+		const char *of_column = axis->names.items[i];
+
+		if (!strcmp(of_column, "index") || is_used(s, of_column))
+			continue;
+		name = name ? name : of_column;
+		text_addf(&unused, "%s'%.60s'", n++ ? ", " : "", of_column);
+	}
+	if (n > 0 && n == axis->names.count)
+		usage_error(s->by, err, "parameter '%s' is used nowhere: put {%s} into the "
+			    "command, or --env %s={%s}", name, name, name, name);
+	else if (n > 0)
+		output_messagef("warning: column%s %s of '%s' %s used nowhere: {%s} in the command "
+				"or --env %s={%s} uses %s", plural((long long)n), unused.data,
+				axis->how, n == 1 ? "is" : "are", name, name, name,
+				n == 1 ? "it" : "the first");
+	text_release(&unused);
+	return n > 0 && n == axis->names.count ? -1 : 0;
+}
+
+/* Checks the parameter of a column. */
 static int check_parameter(const struct sweep *s, const struct axis *axis, size_t column,
 			   struct err *err)
 {
 	const char *name = axis->names.items[column];
 
-	if (strcmp(name, "index") != 0 && !is_used(s, name))
-		return usage_error(s->by, err, "parameter '%s' is used nowhere: put {%s} into the "
-				   "command, or --env %s={%s}", name, name, name, name);
 	if (strcmp(name, "lr") != 0)
 		return 0;
 	if (!isnan(s->asked->declared.learning_rate))
@@ -199,9 +224,11 @@ int sweep_init(struct sweep *s, const struct command *by, const struct asked *as
 
 	*s = (struct sweep){ .by = by, .asked = asked, .argv = argv };
 	rc = axes_parse(by, o, &s->axes, err);
-	for (int a = 0; rc == 0 && a < s->axes.count; a++)
+	for (int a = 0; rc == 0 && a < s->axes.count; a++) {
+		rc = check_use(s, &s->axes.items[a], err);
 		for (size_t i = 0; rc == 0 && i < s->axes.items[a].names.count; i++)
 			rc = check_parameter(s, &s->axes.items[a], i, err);
+	}
 	return rc;
 }
 

@@ -102,6 +102,17 @@ refused 64 "the parameters make more than 100,000 runs$see" \
 refused 64 "parameter 'x' is given twice$see" --param x=1 --param x=2 -- true '{x}'
 refused 64 "parameter 'x' is used nowhere: put {x} into the command, or --env x={x}$see" \
 	--param x=1 -- true '{{x}}'
+printf 'lr,why,seed\n0.1,usual,1\n0.2,bold,2\n' >noted.csv
+run "$POLLUX" submit --dry-run --params noted.csv -- true '{lr}'
+is 'columns of a file that are used nowhere are warned of' \
+	"0:pollux: warning: columns 'why', 'seed' of 'noted.csv' are used nowhere: {why} in the \
+command or --env why={why} uses the first" "$rc:$err"
+run "$POLLUX" submit --dry-run --params noted.csv -- true '{lr}' '{seed}'
+is 'one column that is used nowhere is warned of' \
+	"0:pollux: warning: column 'why' of 'noted.csv' is used nowhere: {why} in the command or \
+--env why={why} uses it" "$rc:$err"
+refused 64 "parameter 'lr' is used nowhere: put {lr} into the command, or --env lr={lr}$see" \
+	--params noted.csv -- true
 refused 64 "'batch' cannot be a parameter: pollux itself puts {batch} in$see" \
 	--param batch=1,2 -- true '{batch}'
 refused 64 "'index' cannot be a parameter: --array gives its values$see" \
