@@ -12,8 +12,10 @@
 /* --- the jobs that a person means, found by what is known of them --- */
 
 /* What a command does to jobs, and so which jobs it can act on. */
-enum job_use { USE_ANY, USE_CANCEL, USE_HOLD, USE_RELEASE, USE_REQUEUE, USE_EDIT, USE_FIRST };
-#define N_JOB_USES (USE_FIRST + 1)
+enum job_use {
+	USE_ANY, USE_CANCEL, USE_HOLD, USE_RELEASE, USE_REQUEUE, USE_EDIT, USE_FIRST, USE_CLEAR,
+};
+#define N_JOB_USES (USE_CLEAR + 1)
 
 /* The conditions that a job must meet, all of them. An initialiser of zeros, with since_wall_s NaN,
  * means all jobs. Names and workloads are compared as a whole, or as a glob of SQLite: *, ?, [a-z],
@@ -120,6 +122,7 @@ enum job_filter {
 	JOBS_ALL,
 	JOBS_ACTIVE,		/* not ended */
 	JOBS_RECENT,		/* not ended, or ended since since_wall_s */
+	JOBS_SHOWN,		/* of these, those that nobody cleared */
 	/* queued or running, and no profile; without what is COLUMN_ASIDE (store_columns.h) */
 	JOBS_SCHEDULABLE,
 };
@@ -167,6 +170,8 @@ int store_job_hold(struct store *s, int64_t id, const char *how, struct err *err
 int store_job_set_cancelled_for(struct store *s, int64_t id, int64_t other, struct err *err);
 /* Queues the job again with no failures counted. Its progress and its checkpoints stay. */
 int store_job_requeue(struct store *s, int64_t id, struct err *err);
+/* Puts an ended job out of sight, until it is queued again. */
+int store_job_clear(struct store *s, int64_t id, struct err *err);
 /* For a person who asks for another try: runs that have ended so far no longer count as setbacks,
  * nor as runs that saved nothing. */
 int store_job_forgive(struct store *s, int64_t id, struct err *err);

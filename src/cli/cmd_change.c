@@ -1,5 +1,5 @@
 /* cmd_change.c - the commands that change what becomes of jobs: cancel, hold, release, first,
- * requeue. */
+ * clear, requeue. */
 #include <string.h>
 #include <unistd.h>
 
@@ -160,6 +160,32 @@ const struct command cmd_first = {
 	.summary = "give waiting jobs devices before any other waiting job",
 	.example = "pollux first 7", .options = change_options, .takes_jobs = true,
 	.job_use = USE_FIRST, .change = &change_first,
+};
+
+/* --- pollux clear: ended jobs out of sight --- */
+
+static int clear_job(struct session *s, const struct job *job, const struct asked_change *o,
+		     struct run_list *runs, struct err *err)
+{
+	(void)o;
+	(void)runs;
+	if (!job_has_ended(job->state))
+		return err_set(err, EX_FAILED, "job %lld has not ended: %s", (long long)job->id,
+			       job_state_name(job->state));
+	return store_job_clear(&s->store, job->id, err);
+}
+
+static const struct job_change change_clear = {
+	.act = clear_job, .done = "cleared", .means_all = true,
+};
+
+const struct command cmd_clear = {
+	.name = "clear", .synopsis = "[--dry-run] [SELECTION] [JOB...]",
+	.summary = "take ended jobs out of sight; what they left and taught stays",
+	.example = "pollux clear\n"
+		   "pollux clear --state failed",
+	.options = change_options, .takes_jobs = true, .job_use = USE_CLEAR,
+	.change = &change_clear,
 };
 
 /* --- pollux requeue: run ended jobs again, or relaunch running ones, from their checkpoints --- */

@@ -121,7 +121,7 @@ static int show_jobs(struct session *s, const struct request *r, const struct ou
 		.by_ids = selects(r), .lines = r->o->json || r->o->columns,
 		.groups = !selects(r) && !r->o->csv && !r->o->json && !r->o->columns &&
 			  !r->o->sort && !r->o->summary && !r->o->all,
-		.filter = r->o->all ? JOBS_ALL : JOBS_RECENT,
+		.filter = r->o->all ? JOBS_ALL : JOBS_SHOWN,
 		.since_wall_s = clock_wall_s() - since_s,
 	};
 	struct id_list ids = { 0 };

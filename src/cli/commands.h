@@ -22,7 +22,7 @@
  * release, first and requeue in cmd_change.c, those that people do not type in cmd_supervise.c. */
 #define COMMANDS(X) \
 	X(submit) X(run) X(schedule) X(status) X(explain) X(log) X(wait) X(cancel) X(hold) \
-	X(release) X(edit) X(first) X(again) X(requeue) X(results) X(history) X(page) \
+	X(release) X(edit) X(first) X(again) X(requeue) X(clear) X(results) X(history) X(page) \
 	X(devices) X(profile) X(report) X(steps) X(presets) X(forget) X(prune) X(cron) \
 	X(backup) X(doctor) X(simulate) X(supervise) X(tell) X(keep_log)
 
@@ -103,6 +103,7 @@ struct job_change {
 	/* A pass follows, as after a submission: a job may start now. */
 	bool then_pass;
 	bool then_on_end;	/* what is run at the end of jobs is looked for */
+	bool means_all;		/* without operands all that are fit are meant; nobody is asked */
 	/* In place of a stop: why a job with a run is left alone then. NULL: nothing to say. */
 	const char *unrecordable;
 };

@@ -378,12 +378,14 @@ int change_jobs(const struct command *command, const struct job_change *change, 
 
 	if (selecting_parse(&what, argc, argv, &o, err))
 		return -1;
-	if (!selection_is_given(&what))
+	if (!selection_is_given(&what) && !change->means_all)
 		return usage_error(command, err, "which job? give its number");
 	if (selection_check(&what, err) || session_open(&s, STORE_WRITE, err))
 		return -1;
 	rc = selection_read(&what, &s.store, &ids, err);
-	if (rc == 0 && !o.yes && !o.dry_run)
+	if (rc && change->means_all && !selection_is_given(&what) && err->exit_status == EX_FAILED)
+		rc = 0;		/* all that are fit are none */
+	if (rc == 0 && !o.yes && !o.dry_run && !change->means_all)
 		rc = selection_agree(&what, &s.store, &ids, err);
 	if (rc == 0) {
 		o.n_jobs = ids.count;

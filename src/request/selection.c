@@ -180,6 +180,7 @@ static void none_is_fit(const struct command *command, const char *asked, int n,
 		[USE_ANY] = "there",
 		[USE_CANCEL] = "queued, held or running", [USE_HOLD] = "queued or running",
 		[USE_RELEASE] = "held", [USE_REQUEUE] = "running or ended",
+		[USE_CLEAR] = "ended, and in sight",
 		[USE_EDIT] = "queued, held or running", [USE_FIRST] = "queued or held",
 	};
 	bool is_first = command->job_use == USE_FIRST;	/* whose name is no verb */

@@ -17,7 +17,7 @@
 #include "pollux/text.h"
 #include "sql.h"
 
-#define VERSION 46
+#define VERSION 47
 #define STAMP "PRAGMA application_id = " SQL_NUMBER(STORE_APPLICATION_ID) ";" \
 	"PRAGMA user_version = " SQL_NUMBER(VERSION) ";"
 
@@ -32,7 +32,8 @@ const char schema_text[] =
 	" reason TEXT NOT NULL DEFAULT '', next_start_time_s REAL,"
 	/* last_end: when the job last gave up its devices, or was released or requeued. */
 	" submit_time_s REAL NOT NULL, start_time_s REAL, end_time_s REAL, last_end_time_s REAL,"
-	" end_told INTEGER NOT NULL DEFAULT 0,"			/* store_jobs.c */
+	/* cleared: out of sight, since it ended */
+	" end_told INTEGER NOT NULL DEFAULT 0, cleared INTEGER NOT NULL DEFAULT 0,"
 	" cancelled_for INTEGER,"
 	" group_id INTEGER, group_index INTEGER, parameters BLOB,"
 	" rung INTEGER NOT NULL DEFAULT 0, passed_rungs INTEGER NOT NULL DEFAULT 0,"

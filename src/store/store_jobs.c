@@ -39,6 +39,8 @@ int store_jobs_list(struct store *s, enum job_filter filter, double since_wall_s
 		[JOBS_ACTIVE] = "WHERE state IN ('queued', 'held', 'running')",
 		[JOBS_RECENT] = ("WHERE state IN ('queued', 'held', 'running')"
 				 " OR end_time_s >= ? ORDER BY id"),
+		[JOBS_SHOWN] = ("WHERE state IN ('queued', 'held', 'running')"
+				" OR (end_time_s >= ? AND NOT cleared) ORDER BY id"),
 		[JOBS_SCHEDULABLE] = "WHERE state IN ('queued', 'running') AND profile = 0",
 	};
 	struct job initial;
@@ -50,7 +52,7 @@ int store_jobs_list(struct store *s, enum job_filter filter, double since_wall_s
 
 	job_init(&initial);
 	rc = rows_list(s, columns, list, err, which[filter],
-		       filter == JOBS_RECENT ? "d" : "", since_wall_s);
+		       filter == JOBS_RECENT || filter == JOBS_SHOWN ? "d" : "", since_wall_s);
 	if (list->count && (filter == JOBS_ACTIVE || filter == JOBS_SCHEDULABLE))
 		qsort(list->items, (size_t)list->count, sizeof(*list->items), by_id);
 	return rc;
@@ -207,10 +209,16 @@ int store_job_requeue(struct store *s, int64_t id, struct err *err)
 		       " samples = CASE state WHEN 'done' THEN checkpoint_samples ELSE samples END,"
 		       " steps = CASE WHEN state = 'done' AND checkpoint_samples IS NULL THEN NULL"
 		       "  ELSE steps END,"
-		       "  failures = 0, cancelled_for = NULL, end_time_s = NULL, exit_code = NULL, "
+		       "  cleared = 0, failures = 0, cancelled_for = NULL, end_time_s = NULL,"
+		       " exit_code = NULL, "
 		       "term_signal = NULL, run_time_s = CASE state WHEN 'timeout' THEN 0 ELSE "
 		       "run_time_s END, last_end_time_s = ? WHERE id = ?", "di", clock_wall_s(),
 		       id);
+}
+
+int store_job_clear(struct store *s, int64_t id, struct err *err)
+{
+	return sql_run(s, NULL, err, "UPDATE jobs SET cleared = 1 WHERE id = ?", "i", id);
 }
 
 int store_job_set_reason(struct store *s, int64_t id, const char *reason, double next_start_s,

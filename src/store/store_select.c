@@ -22,6 +22,7 @@ static const char *const uses[N_JOB_USES] = {
 			 " AND r.stop_reason = 'hold')))"),
 	[USE_EDIT] = "state IN ('queued', 'held', 'running') AND profile = 0 AND interactive = 0",
 	[USE_FIRST] = "state IN ('queued', 'held') AND profile = 0 AND interactive = 0",
+	[USE_CLEAR] = "state NOT IN ('queued', 'held', 'running') AND NOT cleared",
 	[USE_REQUEUE] = "state NOT IN ('queued', 'held') AND profile = 0 AND interactive = 0",
 };
 

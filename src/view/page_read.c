@@ -226,7 +226,7 @@ static int read_groups(struct store *s, struct page *p, struct err *err)
 
 int page_read(struct session *s, double since_s, struct page *p, struct err *err)
 {
-	struct status_query query = { .filter = JOBS_RECENT, .lines = true };
+	struct status_query query = { .filter = JOBS_SHOWN, .lines = true };
 	int rc;
 
 	*p = (struct page){ .n_turns = 0 };
