@@ -88,6 +88,7 @@ enum position_doubt {
 struct progress {
 	/* where the job stands: last report, or last checkpoint after a stop */
 	double samples, steps;
+	bool position_is_least;		/* not every step has a line in its log: more may be done */
 	double checkpoint_samples;	/* at the last reported checkpoint */
 	enum position_doubt position_doubt;
 	double lost_samples, lost_s;	/* done again after relaunches */

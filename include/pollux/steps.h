@@ -78,8 +78,8 @@ struct step_event {
 	bool total_may_be_of_epoch;	/* it is not known to be the training's */
 	/* the position is the number of the last unit, and that of the first was 0 */
 	bool counts_from_0;
-	/* not every unit has a line: more may be done, which the next line tells */
-	bool is_least;
+	/* units that may be done beyond the position, as not every one has a line; 0: none */
+	double unseen;
 	double n, unit_s;	/* n units took unit_s each; NaN where untimed */
 };
 

@@ -36,6 +36,7 @@ struct gradient_window {
 struct run_update {
 	const struct run *run;
 	double steps, epoch;		/* NaN: not reported */
+	int position_is_least;		/* as in struct progress; -1: unsaid */
 	bool has_loss;
 	double loss;			/* if there is one; it need not be finite */
 	/* 0: the log tells none (any more); NaN: it was not asked */

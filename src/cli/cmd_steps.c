@@ -146,7 +146,7 @@ static void print_text(const struct findings *f)
 	double unit_s = typical_unit_s(f, &o);
 
 	printf("%s: %s\n", s->pattern, s->form);
-	print_count("position", f->last.is_least ? "at least " : "", step_event_done(&f->last),
+	print_count("position", f->last.unseen > 0 ? "at least " : "", step_event_done(&f->last),
 		    unit_name(f->last.unit));
 	print_total(&f->last);
 	printf("  %-12s", "time of one");
@@ -190,7 +190,7 @@ static void print_json(const struct findings *f)
 	json_string(&j, "form", s->form);
 	json_string(&j, "unit", s->pattern ? unit_name(f->last.unit) : NULL);
 	json_number(&j, "position", step_event_done(&f->last));
-	json_bool(&j, "position_is_least", f->last.is_least);
+	json_bool(&j, "position_is_least", f->last.unseen > 0);
 	json_number(&j, "total", f->last.total);
 	json_bool(&j, "total_may_be_of_epoch",
 		  isfinite(f->last.total) && f->last.total_may_be_of_epoch);

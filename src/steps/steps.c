@@ -191,7 +191,7 @@ void steps_end(struct steps *s, steps_sink *sink, void *arg)
 
 double step_event_done(const struct step_event *e)
 {
-	return e->position + (e->counts_from_0 && !e->is_least && !(e->position >= e->total));
+	return e->position + (e->counts_from_0 && !(e->unseen > 0) && !(e->position >= e->total));
 }
 
 void steps_summary(const struct steps *s, struct steps_summary *summary)

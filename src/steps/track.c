@@ -372,12 +372,13 @@ static bool total_may_be_of_epoch(const struct track *t, const struct sighting *
 	       !(s->kind == KIND_UPDATES && s->from_header);
 }
 
-/* True if more units may be done than the line tells. Bars tell their last unit. */
-static bool is_least(const struct track *t, const struct sighting *s, const struct step_event *e)
+/* Returns how many units more may be done than the line tells. Bars tell their last unit. */
+static double unseen(const struct track *t, const struct sighting *s, const struct step_event *e)
 {
-	if (s->kind == KIND_BAR || s->kind == KIND_EPOCH || s->pattern->is_bar)
-		return false;
-	return t->leap > 1 && !(s->step >= s->total) && !(e->position >= e->total);
+	if (s->kind == KIND_BAR || s->kind == KIND_EPOCH || s->pattern->is_bar ||
+	    !(t->leap > 1) || s->step >= s->total || e->position >= e->total)
+		return 0;
+	return t->leap - 1;
 }
 
 /* --- how long the steps took, by times of arrival or by printed times --- */
@@ -458,7 +459,7 @@ bool track_add(struct track *t, const struct sighting *s, struct step_event *e)
 		.is_by_epochs = t->within == WITHIN_EPOCHS && epoch_length(t, s) > 0,
 		.total_may_be_of_epoch = total_may_be_of_epoch(t, s),
 	};
-	e->is_least = is_least(t, s, e);
+	e->unseen = unseen(t, s, e);
 	set_times(t, s, e);
 	t->broken = t->part_began = false;
 	return true;

@@ -53,7 +53,8 @@ const char schema_text[] =
 	" suspend TEXT, gpu_memory_bytes REAL, share INTEGER NOT NULL DEFAULT 0,"
 	" snapshot INTEGER NOT NULL DEFAULT 0, log_limit_bytes REAL, on_end TEXT, torch TEXT,"
 	/* where it stands: struct progress */
-	" samples REAL, steps REAL, epoch REAL, loss REAL, loss_is_nan INTEGER NOT NULL DEFAULT 0,"
+	" samples REAL, steps REAL, position_is_least INTEGER NOT NULL DEFAULT 0,"
+	" epoch REAL, loss REAL, loss_is_nan INTEGER NOT NULL DEFAULT 0,"
 	" status_text TEXT, printed_total_steps REAL, reported_total_samples REAL,"
 	" reported_total_steps REAL, total_epochs REAL, ends_by TEXT, optimizer TEXT,"
 	" resumes INTEGER NOT NULL DEFAULT 0, saves_when_asked INTEGER,"

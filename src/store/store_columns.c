@@ -52,6 +52,7 @@ static const struct store_column of_job[] = {
 static const struct store_column of_progress[] = {
 	C("samples", DOUBLE, samples, UNKNOWN, SHOWN),
 	C("steps", DOUBLE, steps, UNKNOWN, SHOWN),
+	C("position_is_least", BOOL, position_is_least, KNOWN, SHOWN | ASIDE),
 	C("printed_total_steps", DOUBLE, printed_total_steps, UNKNOWN, SHOWN),
 	C("reported_total_samples", DOUBLE, reported_total_samples, UNKNOWN, SHOWN),
 	C("reported_total_steps", DOUBLE, reported_total_steps, UNKNOWN, SHOWN),

@@ -31,6 +31,7 @@ static const struct store_column of_told[] = {
 	CHARS("code_commit", run.code.commit, IN(CODE)),
 	CHARS("code_tree", run.code.tree, IN(CODE)),
 	C("steps", DOUBLE, update.steps, UNKNOWN, IN(PROGRESS)),
+	C("position_is_least", INT, update.position_is_least, NEGATIVE, IN(PROGRESS)),
 	C("epoch", DOUBLE, update.epoch, UNKNOWN, IN(PROGRESS)),
 	C("has_loss", BOOL, update.has_loss, KNOWN, IN(PROGRESS)),
 	C("loss", DOUBLE, update.loss, UNKNOWN, IN(PROGRESS)),

@@ -56,15 +56,17 @@ int put_progress(struct store *s, const struct told *t, struct err *err)
 		    " reported_total_steps = nullif(coalesce(?, reported_total_steps), 0),"
 		    " total_epochs = nullif(coalesce(?, total_epochs), 0),"
 		    " ends_by = coalesce(?, ends_by), optimizer = coalesce(?, optimizer),"
+		    " position_is_least = iif(? < 0, position_is_least, ?),"
 		    " resumes = iif(? < 0, resumes, ?),"
 		    " saves_when_asked = coalesce(saves_when_asked, nullif(?, -1)),"
 		    /* a Python of the job has loaded the helper that was offered */
 		    " torch = iif(? AND torch IN (" TORCH_OFFERED "), 'auto', torch)"
 		    " WHERE id = ?",
-		    "ddiddtdddddttiiiii", run->last_samples, p->steps, (int64_t)p->has_loss,
+		    "ddiddtdddddttiiiiiii", run->last_samples, p->steps, (int64_t)p->has_loss,
 		    p->loss, p->epoch, p->status_text, run->checkpoint_samples,
 		    p->printed_total_steps, p->total_samples, p->total_steps, p->total_epochs,
 		    p->end ? training_end_names.names[p->end] : NULL, p->optimizer,
+		    (int64_t)p->position_is_least, (int64_t)p->position_is_least,
 		    (int64_t)p->resumes, (int64_t)p->resumes, (int64_t)p->saves_when_asked,
 		    (int64_t)(run->framework[0] != '\0'), run->job_id))
 		return -1;

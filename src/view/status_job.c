@@ -128,27 +128,35 @@ static void add_lost(struct text *t, const struct progress *p)
 			    "directory of checkpoints");
 }
 
+static void add_position(struct text *t, const struct status_job *item)
+{
+	const struct progress *p = &item->job->progress;
+	bool is_least = p->position_is_least && !(item->done_ratio >= 1);
+	struct training_amount total = job_total(item->job).amount;
+
+	status_add_number(t, is_least ? "samples at least" : "samples", p->samples);
+	status_add_number(t, is_least ? "steps at least" : "steps", p->steps);
+	if (isfinite(p->steps) && isfinite(total.steps))
+		text_addf(t, " of %.15g", total.steps);
+	status_add_number(t, "epoch", p->epoch);
+	if (isfinite(p->epoch) && isfinite(total.epochs))
+		text_addf(t, " of %.15g", total.epochs);
+	status_add_loss(t, p);
+	if (item->done_ratio > 1)
+		text_addf(t, "%sover its declared end", status_separator(t));
+	else if (isfinite(item->done_ratio))
+		text_addf(t, "%s%s%.1f%% done", status_separator(t), is_least ? "at least " : "",
+			  floor(item->done_ratio * 1000) / 10);
+}
+
 static void print_progress(const struct status *status, const struct status_job *item,
 			   const struct status_details *d, const struct output *out)
 {
 	const struct progress *p = &item->job->progress;
-	struct training_amount total = job_total(item->job).amount;
 	struct text t = TEXT_INIT;
 
 	fputs("\nprogress\n", out->file);
-	status_add_number(&t, "samples", p->samples);
-	status_add_number(&t, "steps", p->steps);
-	if (isfinite(p->steps) && isfinite(total.steps))
-		text_addf(&t, " of %.15g", total.steps);
-	status_add_number(&t, "epoch", p->epoch);
-	if (isfinite(p->epoch) && isfinite(total.epochs))
-		text_addf(&t, " of %.15g", total.epochs);
-	status_add_loss(&t, p);
-	if (item->done_ratio > 1)
-		text_addf(&t, "%sover its declared end", status_separator(&t));
-	else if (isfinite(item->done_ratio))
-		text_addf(&t, "%s%.1f%% done", status_separator(&t),
-			  floor(item->done_ratio * 1000) / 10);
+	add_position(&t, item);
 	output_textline(out, "position", &t);
 	status_add_number(&t, "samples/s", item->throughput_eps);
 	status_add_duration(&t, "to its end", item->eta_s);

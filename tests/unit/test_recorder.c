@@ -1213,6 +1213,53 @@ static void test_log_total(void)
 	     "a total of the log does not count beside one that is reported");
 }
 
+/* --- the part of its total that a run has done --- */
+
+/* Returns the part that may be done, in percent; after what the log or a report says. */
+static double most_done(const char *text, struct step_event e, double declared, double *least)
+{
+	double most;
+	struct job job;
+
+	begin();
+	job_init(&job);
+	job.declared.total_steps = declared;
+	if (text)
+		report(text);
+	else
+		recorder_begin_log(&r, &run, "x", NAN);
+	if (!text)
+		recorder_add_logged(&r, &run, &job, &e);
+	*least = 100 * recorder_done_ratio(&r, &run, &job, &most);
+	job_release(&job);
+	end();
+	return 100 * most;
+}
+
+static void test_done_ratio(void)
+{
+	double least;
+
+	near(most_done(NULL, LINE(.unit = STEP_UPDATES, .position = 24, .total = 100), NAN, &least),
+	     24, 1e-9, "where each step has a line, no more than the last are done");
+	near(least, 24, 1e-9, "the part that is done is that of the last line");
+	near(most_done(NULL, LINE(.unit = STEP_UPDATES, .position = 90, .total = 100, .unseen = 9),
+		       NAN, &least), 99, 1e-9,
+	     "where each tenth step has a line, nine more may be done");
+	near(least, 90, 1e-9, "the last line tells what is done at least");
+	near(most_done(NULL, LINE(.unit = STEP_UPDATES, .position = 24, .total = 100), 50, &least),
+	     48, 1e-9, "a declared total counts before that of the log");
+	ok(isnan(most_done(NULL, LINE(.unit = STEP_UPDATES, .position = 24, .total = 100,
+				      .total_may_be_of_epoch = true), NAN, &least)),
+	   "a total that may be of an epoch tells no part");
+	ok(isnan(most_done(NULL, LINE(.unit = STEP_UPDATES, .position = 24, .total = NAN), NAN,
+			   &least)), "without a total there is no part");
+	near(most_done(NULL, LINE(.unit = STEP_EPOCHS, .position = 9, .total = 10), NAN, &least),
+	     100, 1e-9, "the epoch that the last line begins may be over");
+	near(most_done("STEP=6\nTOTAL_STEPS=25\n", LINE(.position = NAN), NAN, &least), 24, 1e-9,
+	     "reported steps and totals tell the part");
+}
+
 int main(void)
 {
 	char *command;
@@ -1236,6 +1283,7 @@ int main(void)
 	test_reported_end();
 	test_printed_end();
 	test_log_total();
+	test_done_ratio();
 	test_logged();
 	test_logged_range();
 	test_logged_again();

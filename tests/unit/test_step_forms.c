@@ -415,7 +415,7 @@ static void test_form(const struct form *f)
 	steps_feed(s, t.data, t.length, NO, sink, &last);
 	right = same(last.position, f->position) && same(last.total, f->total) &&
 		(isnan(f->position) || last.unit == f->unit) &&
-		(f->least == ANY || last.is_least == (f->least == LEAST)) &&
+		(f->least == ANY || (last.unseen > 0) == (f->least == LEAST)) &&
 		(!f->in_doubt || last.total_may_be_of_epoch);
 	ok(right, f->name);
 	if (!right)

@@ -86,7 +86,7 @@ void recorder_init(struct recorder *r)
 		.total_samples = NAN, .total_steps = NAN, .total_epochs = NAN,
 		.start = { NAN, NAN, NAN, NAN, false }, .first_position = NAN, .began = NAN,
 		.position_s = NAN, .kept_s = NAN, .heard_s = NAN,
-		.oom.bytes = -1, .resumes = -1,
+		.oom.bytes = -1, .resumes = -1, .unseen_steps = NAN,
 	};
 	step_stats_init(&r->stats);
 	observation_init(&r->earlier);
@@ -153,6 +153,7 @@ static void see_reported(struct recorder *r, struct run *run, const struct repor
 		step_stats_init(&r->stats);
 	r->printed_total_steps = 0;
 	r->counts_from_0 = r->total_may_be_of_epoch = false;
+	r->unseen_steps = 0;
 	snprintf(run->step_source, sizeof(run->step_source), "reports");
 }
 
@@ -356,6 +357,7 @@ int recorder_write(struct recorder *r, struct store *store, struct run *run, str
 	struct run_update p = {
 		.run = run, .steps = r->steps, .has_loss = r->loss.given, .loss = r->loss.value,
 		.epoch = r->epoch,
+		.position_is_least = isnan(r->unseen_steps) ? -1 : r->unseen_steps > 0,
 		.printed_total_steps = r->printed_total_steps,
 		.total_samples = r->total_samples, .total_steps = r->total_steps,
 		.total_epochs = r->total_epochs,

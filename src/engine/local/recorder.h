@@ -113,8 +113,10 @@ struct recorder {
 	bool spans_pause;		/* the next step began before the run was suspended */
 	bool told_to_stop;		/* the program; the caller sets it */
 	bool has_ended;			/* the program says that its work is done */
+	bool came_to_its_end;		/* it says that it made its last update */
 	/* of the log: step_event has both; counts_from_0: one more step is done than that */
 	bool total_may_be_of_epoch, counts_from_0;
+	double unseen_steps;	/* likewise: may be done beyond steps; NaN: nothing told yet */
 	struct gradient_window gradient;
 	double gradient_start_boot_s;	/* NaN: no window open */
 };
@@ -205,6 +207,11 @@ void recorder_add_ended(struct recorder *r, const struct report_message *m);
  * declared, else reported, else printed. Less than one step may be left. */
 bool recorder_is_at_its_end(const struct recorder *r, const struct run *run,
 			    const struct job *job);
+
+/* Returns the part of that total that is done, NaN where one of the two is not known; *most: with
+ * what may be done since the last line of the log. */
+double recorder_done_ratio(const struct recorder *r, const struct run *run, const struct job *job,
+			   double *most);
 
 /* Writes what changed since the last write; the running time alone only every 30 s. After a failure
  * everything is kept for the next write. */

@@ -141,10 +141,11 @@ void recorder_add_ended(struct recorder *r, const struct report_message *m)
 {
 	bool by_itself = m->ended == 2 && !r->told_to_stop;
 
-	if (m->ended >= 0)
-		r->has_ended = m->ended == 1 || by_itself;
-	else if (m->step > r->last_step)
-		r->has_ended = false;	/* another training has begun */
+	if (m->ended < 0 && !(m->step > r->last_step))
+		return;
+	/* else another training has begun */
+	r->came_to_its_end = m->ended == 1;
+	r->has_ended = m->ended == 1 || by_itself;
 }
 
 /* What the run does to its end, as far as known. What pollux computed from an epoch's samples is no
@@ -178,6 +179,23 @@ bool recorder_is_at_its_end(const struct recorder *r, const struct run *run, con
 	/* each comparison is false where one side is not known */
 	return r->has_ended || samples_left <= 0 || samples_left < batch ||
 	       steps_left < LESS_THAN_A_STEP || (counts_epochs && r->epoch >= r->total_epochs);
+}
+
+double recorder_done_ratio(const struct recorder *r, const struct run *run, const struct job *job,
+			   double *most)
+{
+	struct training_amount total = total_of(r, run, &job->declared).amount;
+	double steps = r->steps + r->counts_from_0;
+	double ratio = fmax(run->last_samples / total.samples, steps / total.steps);
+	bool by_epochs = isnan(ratio) ||
+			 (!r->steps_are_reported && r->logged_unit == STEP_EPOCHS);
+
+	*most = fmax(ratio, (steps + r->unseen_steps) / total.steps);
+	if (!by_epochs)
+		return ratio;
+	/* Nothing may tell that the last epoch is over. */
+	*most = fmax(*most, (r->epoch + 1) / total.epochs);
+	return fmax(ratio, r->epoch / total.epochs);
 }
 
 /* --- steps in the log become what reports would have said --- */
@@ -331,7 +349,8 @@ void recorder_add_logged(struct recorder *r, struct run *run, const struct job *
 		r->steps = floor(step_event_done(e) / units);
 		r->printed_total_steps = fmax(e->total / units, 0);	/* NaN becomes 0 */
 		r->total_may_be_of_epoch = e->total_may_be_of_epoch;
-		r->counts_from_0 = e->counts_from_0 && e->is_least;
+		r->counts_from_0 = e->counts_from_0 && e->unseen > 0;
+		r->unseen_steps = e->unseen / units;
 	}
 	/* A pattern that replaces another continues at the run's position. */
 	if (!isnan(units) && isnan(r->first_logged_position)) {

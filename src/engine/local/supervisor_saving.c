@@ -216,7 +216,7 @@ static int take_kept(const struct paths *paths, struct store *store, struct run 
 	struct local_handle handle;
 	struct kept_position k;
 	struct run_update update = {
-		.run = run, .epoch = NAN, .printed_total_steps = NAN,
+		.run = run, .epoch = NAN, .position_is_least = -1, .printed_total_steps = NAN,
 		.total_samples = NAN, .total_steps = NAN, .total_epochs = NAN,
 		.resumes = -1, .saves_when_asked = -1,
 	};
