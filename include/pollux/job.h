@@ -59,14 +59,16 @@ enum stop_reason {
 	STOP_MEASURED,		/* a profile has seen enough of it; the job goes on */
 	STOP_RUNG,		/* it reached a rung of its sweep: queued, and paused */
 	STOP_DIVERGED,		/* its loss was not finite too often (--stop-nan): failed */
+	/* it ended by itself, as if clocks had gone on while it was suspended: queued */
+	STOP_SUSPENSION,
 };
-#define N_STOP_REASONS (STOP_DIVERGED + 1)
+#define N_STOP_REASONS (STOP_SUSPENSION + 1)
 
 enum run_outcome {
 	OUTCOME_NONE,		/* not ended */
 	OUTCOME_COMPLETED,	/* exit status 0, unasked or with all work done */
 	OUTCOME_FAILED,		/* another status, or a signal that was not ours */
-	OUTCOME_STOPPED,	/* by us */
+	OUTCOME_STOPPED,	/* by us, or by what we did to it: STOP_SUSPENSION */
 	/* supervisor and processes gone (reboot, kill -9): status unknown */
 	OUTCOME_LOST,
 	OUTCOME_NOT_STARTED,	/* called off before its devices were free */

@@ -157,6 +157,14 @@ int store_run_decline_devices(struct store *s, int64_t id, struct err *err);
 /* Ends the suspension of a run that is to be stopped or whose processes have ended; the run has no
  * devices then. */
 int store_run_leave_suspension(struct store *s, const struct run *run, struct err *err);
+/* *ended: a run of the job ended after a suspension already (STOP_SUSPENSION), so that the job was
+ * started again for that. */
+int store_job_ended_after_suspension(struct store *s, int64_t job_id, bool *ended, struct err *err);
+/* Inside a transaction. The run ended after a suspension: keeps its job, and the jobs of the same
+ * workload that say nothing of suspensions, those to come included, from being suspended. */
+int store_workload_suspend_no_more(struct store *s, const struct run *run, struct err *err);
+/* Inside the transaction that adds the job: sets its --suspend by what is known of its workload. */
+int store_job_heed_suspensions(struct store *s, struct job *job, struct err *err);
 /* Writes how far the run's GPU memory is on its way to the host's and back. */
 int store_run_set_freeze(struct store *s, const struct run *run, struct err *err);
 

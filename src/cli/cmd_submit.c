@@ -249,6 +249,7 @@ int submit_add(const struct asked *o, struct job *job, struct job_command *comma
 {
 	const struct declaration *d = &job->declared;
 	struct submission new = { o, job, command, after };
+	bool may_suspend = d->suspend == SUSPEND_AUTO;
 
 	job->submit_time_s = clock_wall_s();
 	if (submit_into_store(o, job, command, insert, &new, err))
@@ -268,6 +269,10 @@ int submit_add(const struct asked *o, struct job *job, struct job_command *comma
 			printf(", begins at %s", format_time(d->begin_s, clock_wall_s()).s);
 		puts(")");
 	}
+	if (may_suspend && d->suspend == SUSPEND_NEVER)
+		output_messagef("a job of its workload ended after a suspension, so it is not "
+				"suspended: 'pollux edit --suspend auto %lld' takes that back",
+				(long long)job->id);
 	submit_pass_run(o->quiet);
 	return 0;
 }

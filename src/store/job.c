@@ -25,7 +25,7 @@ static const char *const stop_reasons[N_STOP_REASONS] = {
 	[STOP_HOLD] = "hold", [STOP_CANCEL] = "cancel", [STOP_TIME_LIMIT] = "time-limit",
 	[STOP_ORPHAN] = "orphan", [STOP_SHUTDOWN] = "shutdown",
 	[STOP_MEASURED] = "measured", [STOP_RUNG] = "rung",
-	[STOP_DIVERGED] = "diverged",
+	[STOP_DIVERGED] = "diverged", [STOP_SUSPENSION] = "suspension",
 };
 
 static const char *const outcomes[N_RUN_OUTCOMES] = {
@@ -81,6 +81,7 @@ const char *stop_reason_words(enum stop_reason reason)
 		[STOP_ORPHAN] = "lost its supervisor", [STOP_SHUTDOWN] = "shut down",
 		[STOP_MEASURED] = "measured", [STOP_RUNG] = "paused at a rung",
 		[STOP_DIVERGED] = "diverged",
+		[STOP_SUSPENSION] = "ended after a suspension",
 	};
 
 	return words[reason];
@@ -141,6 +142,7 @@ enum job_state job_state_after(enum run_outcome outcome, enum stop_reason reason
 		[STOP_TIME_LIMIT] = JOB_TIMEOUT, [STOP_ORPHAN] = JOB_QUEUED,
 		[STOP_SHUTDOWN] = JOB_QUEUED, [STOP_MEASURED] = JOB_QUEUED,
 		[STOP_RUNG] = JOB_QUEUED, [STOP_DIVERGED] = JOB_FAILED,
+		[STOP_SUSPENSION] = JOB_QUEUED,
 	};
 
 	if (outcome == OUTCOME_COMPLETED)

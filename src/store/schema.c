@@ -17,7 +17,7 @@
 #include "pollux/text.h"
 #include "sql.h"
 
-#define VERSION 47
+#define VERSION 48
 #define STAMP "PRAGMA application_id = " SQL_NUMBER(STORE_APPLICATION_ID) ";" \
 	"PRAGMA user_version = " SQL_NUMBER(VERSION) ";"
 
@@ -266,8 +266,10 @@ const char schema_text[] =
 	" ln_tier_numa REAL NOT NULL DEFAULT 0, ln_tier_machine REAL NOT NULL DEFAULT 0,"
 	" PRIMARY KEY (workload, device_kind)"
 	") STRICT, WITHOUT ROWID;"
-	"CREATE TABLE workloads (workload TEXT PRIMARY KEY, parameters REAL) STRICT, WITHOUT"
-	" ROWID;"
+	/* never_suspend: a run of it ended as if its clocks had gone on during a suspension. */
+	"CREATE TABLE workloads ("
+	" workload TEXT PRIMARY KEY, parameters REAL, never_suspend INTEGER NOT NULL DEFAULT 0"
+	") STRICT, WITHOUT ROWID;"
 
 	/* How fast kinds of devices are; measured: wall clock. */
 	"CREATE TABLE device_measurements ("

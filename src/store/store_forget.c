@@ -30,6 +30,10 @@ int store_forget(struct store *s, const struct forget *f, struct forgotten *n, s
 	int64_t ignored = 0;
 
 	*n = (struct forgotten){ 0 };
+	if (f->gradients && f->times && f->memory && !f->job_id &&
+	    change_rows(s, f, "UPDATE workloads SET never_suspend = 0 WHERE workload = ?2"
+			" AND ?1 = ?1", &ignored, err))
+		return -1;
 	if (f->gradients &&
 	    change_rows(s, f, "DELETE FROM gradient_statistics WHERE run_id IN " OF_RUNS,
 			&n->windows, err))

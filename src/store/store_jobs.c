@@ -116,7 +116,8 @@ int store_job_insert(struct store *s, struct job *job, const struct job_command 
 	     rows_insert(s, &commands_table, &row, err) ||
 	     dependencies_add(s, job->id, after, err) ||
 	     (job->state == JOB_HELD && store_job_hold(s, job->id, job->reason, err)) ||
-	     store_event_add(s, job->id, 0, "submitted", job->declared.name, err);
+	     store_event_add(s, job->id, 0, "submitted", job->declared.name, err) ||
+	     store_job_heed_suspensions(s, job, err);
 	free(directory);
 	return rc ? -1 : 0;
 }

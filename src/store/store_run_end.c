@@ -224,7 +224,9 @@ int run_end_in_transaction(struct store *s, const struct run *run, struct err *e
 			     " WHERE job_id = ? AND state = 'assigned'", "di", clock_wall_s(),
 			     r.job_id);
 	rc = rc || end_job(s, &r, &text, err) ||
-	     store_event_add(s, r.job_id, r.id, "ended", text, err) || store_aside_tell(s, &r, err);
+	     store_event_add(s, r.job_id, r.id, "ended", text, err) ||
+	     store_aside_tell(s, &r, err) ||
+	     (r.stop_reason == STOP_SUSPENSION && store_workload_suspend_no_more(s, &r, err));
 	free(text);
 	return rc ? -1 : 0;
 }

@@ -225,7 +225,8 @@ int put_stop(struct store *s, const struct told *t, struct err *err)
 	static const char weight_of[] =
 		"CASE coalesce(%s, 'none') WHEN 'cancel' THEN 5 WHEN 'time-limit' THEN 4"
 		" WHEN 'diverged' THEN 4"
-		" WHEN 'hold' THEN 3 WHEN 'requeue' THEN 2 WHEN 'rung' THEN 2 WHEN 'none' THEN 0"
+		" WHEN 'hold' THEN 3 WHEN 'requeue' THEN 2 WHEN 'rung' THEN 2"
+		" WHEN 'suspension' THEN 2 WHEN 'none' THEN 0"
 		" ELSE 1 END";
 	struct text sql = TEXT_INIT;
 	int rc;

@@ -3,8 +3,11 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "pollux/clock.h"
 #include "pollux/mem.h"
+#include "pollux/store_jobs.h"
 #include "pollux/store_runs.h"
+#include "pollux/text.h"
 #include "rows.h"
 
 /* A run that waits for devices to come back to becomes suspended at once, because nothing of it
@@ -144,6 +147,66 @@ int store_run_leave_suspension(struct store *s, const struct run *run, struct er
 	return rows_update(s, SOME_OF(runs_table, COLUMN_SUSPENSION), run, run->id,
 			   "state <> 'ended'", err) < 0 ? -1 : 0;
 }
+
+/* --- workloads that are not suspended any more --- */
+
+int store_job_ended_after_suspension(struct store *s, int64_t job_id, bool *ended, struct err *err)
+{
+	return sql_get(s, err, "SELECT EXISTS (SELECT 1 FROM runs WHERE job_id = ?"
+		       " AND state = 'ended' AND stop_reason = 'suspension')", "b<i", ended,
+		       job_id);
+}
+
+/* True (in SQL) of jobs of workload ?1 that say nothing of suspensions. */
+#define SAYS_NOTHING \
+	"workload = ?1 AND coalesce(suspend, 'auto') = 'auto' AND profile = 0" \
+	" AND state IN ('queued', 'held', 'running')"
+
+int store_workload_suspend_no_more(struct store *s, const struct run *run, struct err *err)
+{
+	char *workload, *others;
+	int rc;
+
+	if (sql_get(s, err, "SELECT workload FROM jobs WHERE id = ?", "t<i", &workload,
+		    run->job_id))
+		return -1;
+	others = xasprintf("it is not suspended any more: job %lld of its workload ended after a "
+			   "suspension", (long long)run->job_id);
+	rc = sql_run(s, NULL, err, "INSERT INTO workloads (workload, never_suspend) VALUES (?, 1)"
+		     " ON CONFLICT DO UPDATE SET never_suspend = 1", "t", workload) ||
+	     sql_run(s, NULL, err, "UPDATE jobs SET suspend = 'never' WHERE id = ?", "i",
+		     run->job_id) ||
+	     sql_run(s, NULL, err, "INSERT INTO events (time_s, job_id, kind, text)"
+		     " SELECT ?2, id, 'suspend', ?3 FROM jobs WHERE " SAYS_NOTHING, "tdt",
+		     workload, clock_wall_s(), others) ||
+	     sql_run(s, NULL, err, "UPDATE jobs SET suspend = 'never' WHERE " SAYS_NOTHING, "t",
+		     workload) ||
+	     store_event_add(s, run->job_id, run->id, "suspend", "its end says nothing, as clocks "
+			     "of its own go on while it is suspended: it is started again, this "
+			     "once, and jobs of its workload are not suspended any more", err);
+	free(workload);
+	free(others);
+	return rc ? -1 : 0;
+}
+
+int store_job_heed_suspensions(struct store *s, struct job *job, struct err *err)
+{
+	bool never = false;
+
+	if (job->declared.suspend != SUSPEND_AUTO || job->profile || job->interactive)
+		return 0;
+	if (sql_get(s, err, "SELECT never_suspend FROM workloads WHERE workload = ?", "b<t",
+		    &never, job->declared.workload))
+		return -1;
+	if (!never)
+		return 0;
+	job->declared.suspend = SUSPEND_NEVER;
+	return store_job_set_declared(s, job, err) ||
+	       store_event_add(s, job->id, 0, "suspend", "it is not suspended: a job of its "
+			       "workload ended after a suspension", err) ? -1 : 0;
+}
+
+/* --- the memory of GPUs --- */
 
 int store_run_set_freeze(struct store *s, const struct run *run, struct err *err)
 {

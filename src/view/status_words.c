@@ -151,6 +151,7 @@ void status_add_stopping(struct text *t, const struct status *status, const stru
 		[STOP_SHUTDOWN] = "stopping for a shutdown", [STOP_MEASURED] = "stopping: measured",
 		[STOP_RUNG] = "stopping at a rung",
 		[STOP_DIVERGED] = "stopping, as it has diverged",
+		[STOP_SUSPENSION] = "ending after a suspension",
 	};
 	const struct run *run = item->run;
 

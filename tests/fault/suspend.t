@@ -78,6 +78,57 @@ supervisor_round() { # supervisor_round CALL
 result=$(result_of 7 5)
 each_call 'a supervisor that suspends and resumes' prepare supervisor_round
 
+# --- a supervisor whose run ends of a clock that went on while it was suspended -------------------
+
+# The first run ends as if a clock were over, a later one makes its result.
+cat >"$TMP/clocked" <<'END'
+use strict;
+my $first = ! -e "began";
+open my $began, ">", "began" or die;
+for my $i (1 .. ($first ? 40 : 1)) { select undef, undef, undef, 0.05 }
+exit 7 if $first;
+print "RESULT 1\n";
+END
+clocked_prepare() {
+	prepare
+	given_none jobs
+	store 'DROP TRIGGER given'
+	on_update suspension "NEW.suspension = 'suspended'" \
+		"$(run_sql run:NEW.id suspension=resuming suspended_boot_s-=5)"
+}
+# All that such an end means is written, or nothing. The job is done, unless its supervisor was
+# killed before the suspension, and the run that followed failed. Times are given.
+half_written() { query "SELECT 'job ' || id || ' is ' || state FROM jobs WHERE state <> 'done'
+	AND NOT EXISTS (SELECT 1 FROM runs WHERE outcome = 'failed' AND suspended_s < 1)
+	UNION ALL SELECT 'run ' || run_id || ' uses ' || device FROM run_devices WHERE in_use
+	UNION ALL SELECT 'the end was judged ' || ends || ' times, suspend is ' || suspend ||
+	', of the workload ' || never FROM (SELECT suspend,
+	(SELECT count(*) FROM runs WHERE stop_reason = 'suspension') AS ends,
+	(SELECT count(*) FROM workloads WHERE never_suspend = 1) AS never FROM jobs)
+	WHERE ends > 1 OR never <> ends OR (suspend = 'never') <> ends
+	UNION ALL SELECT 'run ' || id || ' failed' FROM runs WHERE outcome = 'failed'
+	AND suspended_s >= 1"; }
+clocked_round() { # clocked_round CALL
+	given_none jobs
+	given_none workloads
+	rm -f began
+	job=$("$POLLUX" submit -q perl "$TMP/clocked")
+	killat -f -n "$SUPERVISOR_FORK" "$POLLUX" schedule
+	run=$(query "SELECT id FROM runs WHERE state = 'assigned'")
+	given_run "run:$run" suspension=asked
+	round_rc=0
+	killat -n "$1" "$POLLUX" supervise "$run" 2>>"$POLLUX_DIR/supervisor.log" || round_rc=$?
+	settled 20 || echo "# call $1: job $job did not end"
+	problems=$(half_written)
+	[ "$round_rc" = 137 ] ||
+		[ "$(query "SELECT max(stop_reason = 'suspension') FROM runs")" = 1 ] ||
+		problems="$problems: it was not started again for its suspension"
+	[ -z "$problems" ] || bad=$((bad + 1))
+	printf '%s' "$problems" | head -n 20 | sed "s/^/# killed at call $1: /"
+	return "$round_rc"
+}
+each_call 'a supervisor whose run ends after a suspension' clocked_prepare clocked_round
+
 # --- passes, while jobs take turns -----------------------------------------------------------
 
 rm -rf "$POLLUX_DIR"

@@ -644,7 +644,8 @@ static void test_stop_reasons(void)
 	static const int weight[N_STOP_REASONS] = {
 		[STOP_NONE] = 0, [STOP_PREEMPT] = 1, [STOP_ORPHAN] = 1, [STOP_SHUTDOWN] = 1,
 		[STOP_MEASURED] = 1,
-		[STOP_RUNG] = 2, [STOP_REQUEUE] = 2, [STOP_HOLD] = 3, [STOP_TIME_LIMIT] = 4,
+		[STOP_RUNG] = 2, [STOP_REQUEUE] = 2, [STOP_SUSPENSION] = 2,
+		[STOP_HOLD] = 3, [STOP_TIME_LIMIT] = 4,
 		[STOP_DIVERGED] = 4,
 		[STOP_CANCEL] = 5,
 	};

@@ -304,7 +304,7 @@ static void supervisor_init(struct supervisor *s, const struct paths *paths)
 		.freeze = { .freezer = FREEZER_NONE, .until_boot_s = INFINITY },
 		.driver = { .fd = -1, .until_boot_s = INFINITY, .clear_until_boot_s = INFINITY },
 		.wishes = { .limit_boot_s = INFINITY, .limit_left_s = INFINITY },
-		.leader = { .fd = -1, .stat_fd = -1, .wait_status = -1 },
+		.leader = { .fd = -1, .stat_fd = -1, .wait_status = -1, .ended_boot_s = NAN },
 		.reports = { .socket_fd = -1, .position_fd = -1 },
 		.output = { .log_fd = -1, .keeper.fd = -1 },
 		.suspension.all_stopped_boot_s = NAN,

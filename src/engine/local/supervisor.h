@@ -69,6 +69,7 @@ struct supervisor_leader {
 	int fd;				/* pidfd */
 	int stat_fd;			/* of an adopted leader: for its exit status */
 	bool gone;
+	double ended_boot_s;		/* when it was seen to end; NaN: it was not */
 	int wait_status;		/* as wait(2); -1 unknown */
 	pid_t protected_pid;	/* a process of the run that may not be signalled; 0: none */
 };

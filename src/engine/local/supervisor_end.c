@@ -1,11 +1,5 @@
-/* supervisor_end.c - the end of a run: what became of it (completed, failed, stopped or lost), why
- * it failed, and the record of that, however long it takes.
- *
- * A program that exits with status 0 when it was told to stop may have saved and left, or may have
- * done all its work. Its own account tells: what it reported or printed of its end
- * (recorder_is_at_its_end). Where there is no such sign the job is launched again, and a run that
- * then finds nothing left to do has completed, with status 0 or with words of
- * nothing_left_words(). */
+/* supervisor_end.c - the end of a run: why it failed, and the record of that, however long it
+ * takes. What became of the run: supervisor_outcome.c. */
 #include <libgen.h>
 #include <sys/wait.h>
 
@@ -16,135 +10,6 @@
 #include "pollux/store_machine.h"
 #include "pollux/store_measurements.h"
 #include "supervisor_parts.h"
-
-/* A run that made no step is at its start for so long, imports and the reading of data included. */
-#define START_S 120.0
-/* A failure so soon after a suspension may be due to the suspension. */
-#define AFTER_PAUSE_S 30.0
-
-#define PAUSE_LEAST_S 1.0	/* a shorter one does no harm */
-
-#define TIMEOUT_STATUS 124	/* of timeout(1), when the time was over */
-
-/* --- what became of it --- */
-
-/* True if the run has done all its work, by what its program reported or printed. */
-static bool is_at_its_end(struct supervisor *s)
-{
-	const struct recorder *r = &s->recorder;
-	const struct declaration *d;
-	bool declared, stored, is;
-	struct job job;
-
-	if (!supervisor_record(s, false) ||
-	    supervisor_note(s, store_job_get(&s->store, s->job.id, &job, &s->err)))
-		return false;
-	d = &job.declared;
-	declared = d->total_samples > 0 || d->total_steps > 0;
-	/* A supervisor that took over the run did not read all that was reported and printed: what
-	 * the store has tells. Both comparisons are false where one side is not known. */
-	stored = s->adopted && (declared || !r->total_may_be_of_epoch) &&
-		 (job.progress.samples >= job_total_samples(&job) ||
-		  job.progress.steps >= job_total_steps(&job));
-	is = recorder_is_at_its_end(r, &s->run, &job) || stored;
-	/* A program that trains several times may not have done so for the last time. What is
-	 * declared is the total of all. */
-	is = is && (declared || !parts_are_left(s->output.log_path, s->output.log_offset));
-	job_release(&job);
-	return is;
-}
-
-/* Judges a run whose exit status nobody knows, as another supervisor started its leader. A job that
- * has done all its steps counts as done; any other job runs again. */
-static void judge_unknown_end(struct supervisor *s)
-{
-	if (!s->stop.told && is_at_its_end(s)) {
-		s->run.outcome = OUTCOME_COMPLETED;
-		supervisor_set_diagnosis(s, "all its steps are done; its exit status is not known");
-	} else if (s->run.stop_reason == STOP_NONE) {
-		s->run.outcome = OUTCOME_LOST;
-		supervisor_set_diagnosis(s, "its exit status is not known, as its supervisor was "
-					    "killed");
-	} else {
-		s->run.outcome = OUTCOME_STOPPED;
-	}
-}
-
-/* A run that had finished before it was told to stop has finished. */
-static void judge_stop(struct supervisor *s)
-{
-	bool is_done = s->run.exit_code == 0 && (!s->stop.told || is_at_its_end(s));
-
-	s->run.outcome = is_done ? OUTCOME_COMPLETED : OUTCOME_STOPPED;
-	if (is_done && s->stop.told)
-		supervisor_set_diagnosis(s, "all its work was done, although it was told to stop "
-					 "(%s)", stop_reason_words(s->run.stop_reason));
-}
-
-/* Sees that a program which was launched to go on says that its work is done: the last run of the
- * job exited with status 0 when it was told to stop, and this one made no step. */
-static void see_nothing_left(struct supervisor *s)
-{
-	static const char found[] = "nothing was left to do after its last run, which had been told"
-				    " to stop";
-	const struct progress *before = &s->job.progress;
-	struct run *run = &s->run;
-	bool steps_are_seen = isfinite(before->steps) || isfinite(before->samples);
-	bool is_at_start = run_clock_s(run, clock_boot_s()) - run->launch_boot_s < START_S;
-	char *words = NULL;
-
-	if (before->exit_code != 0 || before->runs <= 1 || s->job.profile ||
-	    isfinite(run->first_step_s) || isfinite(s->recorder.steps) ||
-	    !(steps_are_seen || is_at_start) || run->term_signal > 0)
-		return;
-	if (run->outcome == OUTCOME_COMPLETED)
-		supervisor_set_diagnosis(s, "%s", found);
-	else if (is_at_start)
-		words = nothing_left_words(s->output.log_path, s->output.log_offset);
-	if (words) {
-		run->outcome = OUTCOME_COMPLETED;
-		supervisor_set_diagnosis(s, "%s: %s", found, words);
-	}
-	free(words);
-}
-
-void supervisor_diagnose_diverged(struct supervisor *s)
-{
-	struct text t = TEXT_INIT;
-
-	recorder_describe_diverged(&s->recorder, &t);
-	supervisor_set_diagnosis(s, "%s", t.data);
-	text_release(&t);
-}
-
-/* Sets run.outcome, if nothing has set it yet, after the last reports and the log were read; and
- * run.diagnosis, where people want to know why. */
-static void set_outcome(struct supervisor *s)
-{
-	struct run *run = &s->run;
-	int status = s->leader.wait_status;
-
-	if (status >= 0 && WIFEXITED(status))
-		run->exit_code = WEXITSTATUS(status);
-	else if (status >= 0 && WIFSIGNALED(status))
-		run->term_signal = WTERMSIG(status);
-	if (run->outcome != OUTCOME_NONE)
-		return;
-	/* A run whose program ended before it could be stopped has diverged all the same. */
-	if (recorder_has_diverged(&s->recorder) &&
-	    (run->stop_reason == STOP_NONE || run->stop_reason == STOP_DIVERGED)) {
-		run->stop_reason = STOP_DIVERGED;
-		run->outcome = OUTCOME_STOPPED;
-		supervisor_diagnose_diverged(s);
-	} else if (s->adopted && status < 0) {
-		judge_unknown_end(s);
-	} else if (run->stop_reason != STOP_NONE) {
-		judge_stop(s);
-	} else {
-		run->outcome = run->exit_code == 0 ? OUTCOME_COMPLETED : OUTCOME_FAILED;
-		see_nothing_left(s);
-	}
-}
 
 /* --- why it failed --- */
 
@@ -219,33 +84,6 @@ static void diagnose(struct supervisor *s)
 	text_release(&words);
 }
 
-static void diagnose_pause(struct supervisor *s)
-{
-	const struct run *run = &s->run;
-	const char *word = s->command.argv.count > 0 ? s->command.argv.items[0] : "";
-	const char *slash = strrchr(word, '/');
-	double since_s = clock_boot_s() - run->resumed_boot_s;	/* NaN: it never went on */
-	bool known = run->diagnosis && *run->diagnosis;
-	/* the command is one of timeout(1), or the run ended as one of timeout(1) or alarm(2) */
-	bool by_clock = run->exit_code == TIMEOUT_STATUS || run->exit_code == 128 + SIGALRM ||
-			run->term_signal == SIGALRM || !strcmp(slash ? slash + 1 : word, "timeout");
-	struct text t = TEXT_INIT;
-
-	if (!(run->suspended_s >= PAUSE_LEAST_S) || run->out_of_memory ||
-	    !(since_s < AFTER_PAUSE_S || by_clock))
-		return;
-	text_addf(&t, "%s%sit was suspended for %.0f s", known ? run->diagnosis : "",
-		  known ? "; " : "", run->suspended_s);
-	if (since_s < 1)
-		text_add(&t, " until just before its end");
-	else if (isfinite(since_s))
-		text_addf(&t, " until %.0f s before its end", since_s);
-	text_add(&t, by_clock ? ", which timeout(1) and alarm(2) count; pollux's --time-limit does "
-				"not" : ", which clocks of its own count, and other machines");
-	supervisor_set_diagnosis(s, "%s", t.data);
-	text_release(&t);
-}
-
 /* After a failure: finds out why. */
 static void diagnose_failure(struct supervisor *s)
 {
@@ -275,7 +113,6 @@ static void diagnose_failure(struct supervisor *s)
 	if (words)
 		supervisor_set_diagnosis(s, "%s", words);
 	free(words);
-	diagnose_pause(s);
 }
 
 /* --- the record --- */
@@ -397,13 +234,14 @@ bool supervisor_conclude(struct supervisor *s)
 		run_now -= now - run->end_boot_s;
 		now = run->end_boot_s;
 	}
-	set_outcome(s);
+	supervisor_set_outcome(s);
 	if (run->outcome != OUTCOME_NOT_STARTED && isfinite(run->launch_boot_s))
 		run->duration_s = run_now - run->launch_boot_s;
 	if (run->outcome == OUTCOME_STOPPED && isfinite(run->stop_boot_s))
 		/* Its programs may have ended before the stop was asked for. */
 		run->stop_duration_s = fmax(now - run->stop_boot_s, 0);
 	diagnose_failure(s);
+	supervisor_judge_pause(s);
 	/* Before what the run lost is counted: if this supervisor is killed, the next one counts it
 	 * anew, from these reports and the position that is kept. */
 	supervisor_record(s, false);

@@ -345,9 +345,18 @@ struct fallback {
 void account_for_loss(const struct job *job, struct run *run, const struct fallback *unreported,
 		      double end_boot_s);
 
-/* --- supervisor_end.c: what became of the run, and why --- */
+/* --- supervisor_outcome.c: what became of the run --- */
 
 void supervisor_diagnose_diverged(struct supervisor *s);
+/* Sets run.outcome, if nothing has set it yet, after the last reports and the log were read; and
+ * run.diagnosis, where people want to know why. */
+void supervisor_set_outcome(struct supervisor *s);
+/* After the diagnosis of a failure: sees whether the run ended early, and whether its end says
+ * nothing because it was suspended (STOP_SUSPENSION). */
+void supervisor_judge_pause(struct supervisor *s);
+
+/* --- supervisor_end.c: why it failed, and the record --- */
+
 /* Records how the run ended. True: a pass at once is useful. False: the command was not run for a
  * reason of ours, or the end could not be recorded, so that a pass would only repeat the failure;
  * or the machine is shutting down. */

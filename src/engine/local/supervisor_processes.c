@@ -300,6 +300,7 @@ void supervisor_lose_leader(struct supervisor *s)
 void supervisor_leader_ended(struct supervisor *s, int wait_status)
 {
 	s->leader.wait_status = wait_status;
+	s->leader.ended_boot_s = clock_boot_s();
 	supervisor_handle(s, EV_LEADER_EXIT);
 }
 
