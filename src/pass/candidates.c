@@ -7,7 +7,8 @@
 #include "stages.h"
 
 /* True if the job is not to be started now: a person or its time limit is stopping the job for
- * good, or its assigned run is being called off, and a job has at most one assigned run. */
+ * good; or the end of a run that lost its supervisor will tell whether the job pauses, or has
+ * failed; or its assigned run is being called off, and a job has at most one assigned run. */
 static bool is_leaving(const struct snapshot *s, int64_t job_id)
 {
 	for (int i = 0; i < s->runs.count; i++) {
@@ -17,7 +18,7 @@ static bool is_leaving(const struct snapshot *s, int64_t job_id)
 			continue;
 		if (run->state == RUN_ASSIGNED || run->stop_reason == STOP_CANCEL ||
 		    run->stop_reason == STOP_HOLD || run->stop_reason == STOP_TIME_LIMIT ||
-		    run->stop_reason == STOP_DIVERGED)
+		    run->stop_reason == STOP_DIVERGED || run->stop_reason == STOP_ORPHAN)
 			return true;
 	}
 	return false;

@@ -104,6 +104,21 @@ static void test_unattended(void)
 	      "a run that lost its supervisor is stopped");
 }
 
+/* Its end decides whether the job pauses, or has failed. */
+static void test_orphan(void)
+{
+	struct snapshot s = snapshot_new(&policy_fifo);
+	struct run *run;
+
+	add_device(&s, "cpu:0", "cpu");
+	add_device(&s, "cpu:1", "cpu");
+	run = add_run(&s, add_job(&s, 1, 0), 0, 10);
+	run->state = RUN_STOPPING;
+	run->stop_reason = STOP_ORPHAN;
+	run->stop_boot_s = NOW_BOOT_S - 1;
+	check(&s, "", "a job whose run lost its supervisor has no other before that has ended");
+}
+
 /* --- sizes --- */
 
 /* The workload was measured on the old kind. On the new kind, where the job is to start, 40
@@ -614,6 +629,7 @@ int main(void)
 	test_same_reason();
 	test_two_kinds();
 	test_unattended();
+	test_orphan();
 	test_sizes_that_fit();
 	test_model_of_the_kind();
 	test_change();
