@@ -253,6 +253,16 @@ static struct goodput_choice best_here(const struct explanation *e)
 	return goodput_choice_of(&g, c);
 }
 
+int64_t explanation_growth_bound(const struct explanation *e)
+{
+	const struct run *run = e->item->run;
+	int64_t present = run ? configuration_batch_size(&run->configuration) : 0;
+
+	if (run && present <= 0)
+		present = e->job->declared.batch.size;
+	return job_model_grown(&e->model, e->job, present).growth_bound;
+}
+
 const char *explanation_obstacle(const struct explanation *e, int r)
 {
 	const struct declaration *d = &e->job->declared;

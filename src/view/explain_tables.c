@@ -109,6 +109,32 @@ static void add_batch(struct table *t, const struct explanation *e, const struct
 		table_style(t, now ? STYLE_GREEN : STYLE_BOLD);
 }
 
+/* Says why the table has choices with more goodput than the best one, where it has. */
+static void tell_of_better(const struct explanation *e, const struct goodput_choice *best,
+			   const struct output *out)
+{
+	int64_t bound = explanation_growth_bound(e), m;
+	bool by_growth = false, by_digits = false;
+	struct text t = TEXT_INIT;
+
+	for (int i = 0; i < e->n_batches; i++) {
+		if (!(e->batches[i].goodput > best->goodput))
+			continue;
+		m = configuration_batch_size(&e->batches[i].configuration);
+		by_growth |= m > bound;
+		by_digits |= m <= bound;
+	}
+	if (by_growth)
+		text_addf(&t, "that is, of those to which the batch may grow now, up to %lld",
+			  (long long)bound);
+	if (by_digits)
+		text_addf(&t, "%s of those whose local batch has three binary digits (5, 6, 7, 8, "
+			  "10, 12, 14, 16, ...), as these are within 1 %% of the greatest",
+			  by_growth ? ";" : "that is,");
+	output_text_if(out, "best", &t);
+	text_release(&t);
+}
+
 void explanation_print_batches(const struct explanation *e, const struct output *out)
 {
 	static const struct table_column columns[] = {
@@ -123,19 +149,14 @@ void explanation_print_batches(const struct explanation *e, const struct output 
 	};
 	const struct goodput_choice *of_all = e->replicas > 0 && e->replicas <= e->n_devices
 		? &e->best[e->replicas] : NULL;
-	bool has_better = false;
 	struct table t;
 
 	table_begin(&t, columns);
-	for (int i = 0; i < e->n_batches; i++) {
+	for (int i = 0; i < e->n_batches; i++)
 		add_batch(&t, e, &e->batches[i], of_all);
-		has_better |= of_all && e->batches[i].goodput > of_all->goodput;
-	}
 	table_end(&t, out);
-	if (has_better)
-		output_line(out, "best",
-			    "that is, of those whose local batch has three binary digits (5, 6, 7, "
-			    "8, 10, 12, 14, 16, ...), as these are within 1 % of the greatest");
+	if (of_all)
+		tell_of_better(e, of_all, out);
 }
 
 /* --- the model --- */

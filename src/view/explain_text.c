@@ -261,9 +261,7 @@ void explanation_print_noise(const struct explanation *e, const struct output *o
 		output_textline(out, "efficiency", &t);
 	}
 	if (e->model.known && e->model.goodput.batch.max > m0) {
-		struct goodput_model now = job_model_grown(&e->model, e->job, run ? m : 0);
-
-		growth_print(&e->model.growth, m0, now.growth_bound, &t);
+		growth_print(&e->model.growth, m0, explanation_growth_bound(e), &t);
 		output_textline(out, "growth", &t);
 	}
 	text_addf(&t, "* %.3g at batch %lld, by %s", lr_factor, (long long)m,

@@ -104,6 +104,8 @@ bool explanation_missing(const struct explanation *e, struct text *what);
 /* Why the job may not be given r devices: "not tried", "not asked for", "uneven" (on several
  * nodes), "does not fit" ... NULL: it may be given r devices. */
 const char *explanation_obstacle(const struct explanation *e, int r);
+/* The batch size up to which the batch may grow now; INT64_MAX: no bound. */
+int64_t explanation_growth_bound(const struct explanation *e);
 /* The nodes of r devices, 0: none; true if these are more than are tried; the next number above r
  * that is even. All harmless where there is one node. */
 int explanation_nodes(const struct explanation *e, int r);

@@ -219,6 +219,12 @@ run env COLUMNS=80 "$POLLUX" explain "$id"
 like 'the table of batch sizes says what its best stands for' \
 	'^  best +that is, of those whose local batch ' "$(part batch)"
 is 'explain keeps to 80 columns with a better row' '' "$(printf '%s\n' "$out" | longer_than 80)"
+was=$(store "SELECT samples FROM jobs WHERE id = $id")
+given_job "$id" samples=950000
+run "$POLLUX" explain "$id"
+like 'near its end growth bounds the batch, and the table says so' \
+	'^  best +that is, of those to which the batch may grow now, up to 170$' "$(part batch)"
+given_job "$id" samples="$was"
 given_job "$id" batch_size=128
 given_model all alpha_grad=0.004
 given_times all step_time_s-=0.026
