@@ -43,17 +43,11 @@
 #define CONFIG_SLOTS_OF_TWO_SIZES (1 << 28)
 #define CONFIG_SLOTS_TEXT 32
 #define CONFIG_SLOTS_AUTO (-1)		/* as DEVICE_SLOTS_AUTO */
-#define CONFIG_DEFAULT_MIN_EFFICIENCY 0.8	/* as DEFAULT_MIN_EFFICIENCY */
-#define CONFIG_DEFAULT_SLICE_S 600.0
-#define CONFIG_DEFAULT_INTERACTIVE_LIMIT_S 3600.0
-#define CONFIG_DEFAULT_SUSPEND_MEMORY 0.5
-#define CONFIG_DEFAULT_LOG_LIMIT 0x1p30
-#define CONFIG_DEFAULT_MAX_SHARE 4
+#define CONFIG_DEFAULT_LOG_LIMIT 0x1p30	/* as the row in settings.c */
 #define CONFIG_MOST_SHARE 8
 #define CONFIG_GUARANTEED_ALL (-1)
 #define CONFIG_SHARED_DIR_SIZE 500
 #define CONFIG_GPUS_SIZE 1000
-#define CONFIG_DEFAULT_SLURM_LEASE_S 60.0
 #define CONFIG_LEAST_SLURM_LEASE_S 2.0
 #define CONFIG_MIN_LOG_LIMIT 0x1p20
 #define CONFIG_MAX_LOG_LIMIT (1000 * 0x1p40)
@@ -97,6 +91,8 @@ struct config {
 	const char *bad_variable;
 };
 
+struct setting;
+
 /* Sets *c from the defaults, the file if there is one, and the environment; an empty variable
  * counts as unset. A bad line or variable is an error (EX_CONFIG) that names the file, the line,
  * and what would be right. *c is then not valid. */
@@ -106,6 +102,16 @@ int config_load(struct config *c, const char *path, struct err *err);
 int config_set_slots(struct config *c, const char *value);
 /* Writes the text that config_set_slots() reads; "" for CONFIG_SLOTS_AUTO. */
 void config_write_slots(int slots, char text[CONFIG_SLOTS_TEXT]);
+
+/* Sets *c from the defaults alone. */
+void config_init(struct config *c);
+
+#define CONFIG_BY_DEFAULT 0
+#define CONFIG_BY_VARIABLE (-1)
+/* Calls tell for each setting with its value as it is written, NULL where it is not set, and the
+ * line of the file that it is from, or CONFIG_BY_*. Errors are those of config_load(). */
+int config_tell(const char *path, void (*tell)(const struct setting *s, const char *value,
+					       int line, void *arg), void *arg, struct err *err);
 
 /* As config_load(), for a caller that must go on even if somebody is just writing the file: bad
  * lines and bad variables are skipped. */
@@ -129,10 +135,10 @@ struct setting {
 	/* For yes or no: the words for them. For a figure, yes is the word for INFINITY. */
 	const char *yes, *no;
 	size_t size;			/* of the member, for a text */
+	const char *by_default;		/* NULL: it is not set */
 };
 
 extern const struct setting config_settings[];		/* the last one has no name */
-extern const struct config settings_default;
 
 /* Options for sbatch in a text, as users give them: the setting slurm_args, and
  * --slurm-args. Words are separated by blanks and tabs; there is no quoting. */

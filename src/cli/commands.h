@@ -24,7 +24,7 @@
 	X(submit) X(run) X(schedule) X(status) X(explain) X(log) X(wait) X(cancel) X(hold) \
 	X(release) X(edit) X(first) X(again) X(requeue) X(clear) X(results) X(history) X(page) \
 	X(devices) X(profile) X(report) X(steps) X(presets) X(forget) X(prune) X(cron) \
-	X(backup) X(doctor) X(simulate) X(supervise) X(tell) X(keep_log)
+	X(config) X(backup) X(doctor) X(simulate) X(supervise) X(tell) X(keep_log)
 
 #define DECLARE_COMMAND(name) extern const struct command cmd_##name;
 COMMANDS(DECLARE_COMMAND)

@@ -83,11 +83,10 @@ bool patient_has_run(const struct patient *p, int64_t id)
 
 const struct device_list *patient_devices(struct patient *p)
 {
-	bool bad = p->config_err.exit_status != 0;
-
+	if (!p->devices_listed && p->config_err.exit_status)
+		config_init(&p->config);
 	if (!p->devices_listed)
-		engine_devices(bad ? &settings_default : &p->config, false, &p->devices,
-			       &p->devices_err);
+		engine_devices(&p->config, false, &p->devices, &p->devices_err);
 	p->devices_listed = true;
 	return p->devices_err.exit_status ? NULL : &p->devices;
 }

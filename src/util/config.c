@@ -21,6 +21,13 @@ struct source {
 	const char *path;
 	int line;
 	bool leniently;		/* wrong lines are skipped */
+	struct origin *origins;	/* by setting: what is read is noted there; NULL: nowhere */
+};
+
+/* A setting as it is written, and its line in the file. */
+struct origin {
+	char *value;		/* owned */
+	int line;
 };
 
 static char *trim(char *s)
@@ -41,8 +48,13 @@ static int set_named(struct config *c, const char *name, const char *value, cons
 	struct text names = TEXT_INIT;	/* "slots, slice and policy" */
 
 	for (const struct setting *s = config_settings; s->name; s++) {
-		if (!strcmp(s->name, name) && s->set(s, c, value) == 0)
+		if (!strcmp(s->name, name) && s->set(s, c, value) == 0) {
+			if (at->origins) {
+				xreplace(&at->origins[s - config_settings].value, value);
+				at->origins[s - config_settings].line = at->line;
+			}
 			return 0;
+		}
 		if (!strcmp(s->name, name))
 			return err_set(err, EX_CONFIG,
 				       "bad setting '%s' in '%s' line %d: '%.60s' is not %s", name,
@@ -99,9 +111,10 @@ static int read_lines(struct config *c, FILE *file, struct source *at, struct er
 }
 
 /* Opens without waiting for a writer, as a FIFO has none. A file that is not there says nothing. */
-static int read_file(struct config *c, const char *path, bool leniently, struct err *err)
+static int read_file(struct config *c, const char *path, bool leniently, struct origin *origins,
+		     struct err *err)
 {
-	struct source at = { .path = path, .leniently = leniently };
+	struct source at = { .path = path, .leniently = leniently, .origins = origins };
 	int fd = file_open_settings(path), rc = -1;
 	FILE *file = NULL;
 	struct stat st;
@@ -141,18 +154,44 @@ static int read_environment(struct config *c, struct err *err)
 
 int config_load(struct config *c, const char *path, struct err *err)
 {
-	*c = settings_default;
-	if (read_file(c, path, false, err))
+	config_init(c);
+	if (read_file(c, path, false, NULL, err))
 		return -1;
 	return read_environment(c, err);
+}
+
+int config_tell(const char *path, void (*tell)(const struct setting *s, const char *value,
+					       int line, void *arg), void *arg, struct err *err)
+{
+	struct origin *origins;
+	struct config c;
+	int n = 0, rc;
+
+	while (config_settings[n].name)
+		n++;
+	origins = xcalloc((size_t)n, sizeof(*origins));
+	config_init(&c);
+	rc = read_file(&c, path, false, origins, err) || read_environment(&c, err) ? -1 : 0;
+	for (int i = 0; i < n; i++) {
+		const struct setting *s = &config_settings[i];
+		const char *variable = getenv(s->variable), *value = origins[i].value;
+
+		if (rc == 0 && variable && *variable)
+			tell(s, variable, CONFIG_BY_VARIABLE, arg);
+		else if (rc == 0)
+			tell(s, value ? value : s->by_default, origins[i].line, arg);
+		free(origins[i].value);
+	}
+	free(origins);
+	return rc;
 }
 
 void config_load_leniently(struct config *c, const char *path)
 {
 	struct err ignored;
 
-	*c = settings_default;
-	read_file(c, path, true, &ignored);
+	config_init(c);
+	read_file(c, path, true, NULL, &ignored);
 	read_environment(c, &ignored);
 }
 
