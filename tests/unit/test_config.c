@@ -123,7 +123,7 @@ static const struct refusal {
 	{ "cuda_devices = number\n",
 	  "bad setting 'cuda_devices' in '%s' line 1: 'number' is not uuid or index" },
 	{ "slots 2\n", "cannot read '%s' line 1: 'slots 2' is not 'name = value'" },
-	{ "a\033[1m\n", "cannot read '%s' line 1: 'a?[1m' is not 'name = value'" },
+	{ "a\033[1m\n", "cannot read '%s' line 1: 'a\\033[1m' is not 'name = value'" },
 };
 
 static void test_refused(void)
