@@ -20,6 +20,10 @@
 /* Of the logarithms of lengths of one script with several arguments; above SCHED_TRUSTED_SPREAD. */
 #define SIBLINGS_APART 0.6
 
+/* The largest spread at which the typical length is told to people: that of one job alone, and a
+ * little more. */
+#define SIBLINGS_USUAL 0.6
+
 struct siblings {
 	int n;
 	/* of the logarithms of their work: the mean, and the sum of squares of what each is off */

@@ -99,8 +99,8 @@ void gradient_list_release(struct gradient_list *list);
 int store_restart_cost(struct store *s, const char *workload, double *seconds, struct err *err);
 /* True if the restart cost includes the time of a stop. */
 int store_restart_was_timed(struct store *s, const char *workload, bool *timed, struct err *err);
-/* The mean number of samples of the newest 20 jobs of the workload that are done, and how many
- * these are. NaN: none is, or their standard deviation exceeds half of the mean. */
+/* The typical number of samples of the newest 20 jobs of the workload that are done (siblings.h),
+ * and how many these are. NaN: none is, or their spread exceeds SIBLINGS_USUAL. */
 int store_typical_samples(struct store *s, const char *workload, double *samples, int *n_jobs,
 			  struct err *err);
 

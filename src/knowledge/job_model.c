@@ -74,7 +74,7 @@ static double remaining_samples(const struct knowledge *k, const struct job *job
 }
 
 /* The job's own step time; else the mean of that of other jobs on the declared number of devices,
- * NaN where there is none, or they spread more than store_typical_samples() allows for lengths. */
+ * NaN where there is none, or their standard deviation exceeds half of the mean. */
 static double step_time_of(const struct observation_list *list, const struct job *job,
 			   int *replicas)
 {

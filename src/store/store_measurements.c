@@ -10,6 +10,7 @@
 #include "pollux/clock.h"
 #include "pollux/execution_plan.h"
 #include "pollux/mem.h"
+#include "pollux/siblings.h"
 #include "pollux/store_measurements.h"
 #include "pollux/store_runs.h"
 #include "journal.h"
@@ -155,14 +156,23 @@ int store_observation_get(struct store *s, const struct run *run, struct observa
 int store_typical_samples(struct store *s, const char *workload, double *samples, int *n_jobs,
 			  struct err *err)
 {
-	double mean, square;
-	int rc = sql_get(s, err, "SELECT avg(samples), avg(samples * samples), count(*) FROM"
-			 " (SELECT samples FROM jobs WHERE workload = ? AND state = 'done' AND"
-			 " profile = 0 AND samples > 0 ORDER BY id DESC LIMIT 20)", "ddn<t", &mean,
-			 &square, n_jobs, workload);
+	struct siblings siblings = { 0 };
+	sqlite3_stmt *q;
+	int rc;
 
-	*samples = square - mean * mean <= mean * mean / 4 ? mean : (double)NAN;
-	return rc;
+	*samples = (double)NAN;
+	*n_jobs = 0;
+	if (sql_query(s, &q, err, "SELECT samples FROM jobs WHERE workload = ? AND state = 'done'"
+		      " AND profile = 0 AND interactive = 0 AND samples > 0"
+		      " ORDER BY id DESC LIMIT 20", "t", workload))
+		return -1;
+	while ((rc = sql_row(s, q, err)) == 1)
+		siblings_add(&siblings, sql_double(q, 0));
+	sql_done(q);
+	*n_jobs = siblings.n;
+	if (siblings_spread(&siblings) <= SIBLINGS_USUAL)
+		*samples = exp(siblings.mean);
+	return rc < 0 ? -1 : 0;
 }
 
 int store_step_times(struct store *s, const char *workload, const char *device_kind,

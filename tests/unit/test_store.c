@@ -1359,7 +1359,7 @@ static void test_large_workload(void)
 	store_typical_samples(&store, "x", &samples, &n_jobs, &err);
 	ok(costs("samples of a workload", 300),
 	   "the samples of a large workload are read in few steps");
-	near(samples, 64, 0, "the typical samples are of the only job that is done");
+	near(samples, 64, 1e-12, "the typical samples are of the only job that is done");
 	machine_steps = 0;
 	store_step_times(&store, "x", "fast", &times, &err);
 	ok(costs("step times of a workload", 20000),
@@ -1414,17 +1414,18 @@ static void test_typical_samples(void)
 	query("UPDATE jobs SET samples = 400");
 	ok(isnan(typical_samples()), "the typical samples are unknown while no job is done");
 	query("UPDATE jobs SET state = 'done'");
-	near(typical_samples(), 400, 0,
+	near(typical_samples(), 400, 1e-12,
 	     "the typical samples are those of the first job that is done");
 	add_job(100);
 	query("UPDATE jobs SET state = 'done', samples = 600 WHERE id = 2");
-	near(typical_samples(), 500, 0, "the typical samples of two jobs are their mean");
+	near(typical_samples(), sqrt(400 * 600), 1e-12,
+	     "the typical samples of two jobs are their geometric mean");
 	query("UPDATE jobs SET samples = 4000 WHERE id = 2");
 	ok(isnan(typical_samples()), "the typical samples are unknown where jobs differ much");
 	for (int i = 0; i < 20; i++)
 		add_job(100);
 	query("UPDATE jobs SET state = 'done', samples = 50 WHERE id > 2");
-	near(typical_samples(), 50, 0, "the typical samples are of the newest twenty jobs");
+	near(typical_samples(), 50, 1e-12, "the typical samples are of the newest twenty jobs");
 }
 
 static void test_step_times(void)
