@@ -68,17 +68,18 @@ enum fact_kind {
 	FACT_BEHIND,			/* the job */
 	FACT_NEEDS,			/* devices */
 	FACT_NEEDS_OF,			/* devices, of so many */
-	FACT_NEEDS_FOR,			/* devices, seconds */
-	FACT_NEEDS_FOR_ASSUMED,		/* the same, as nothing is known of the length */
+	FACT_LENGTH_UNKNOWN,		/* nothing is known of its length */
 	FACT_WAITS_FOR_SLICES,		/* of jobs */
+	FACT_WAITS_TO_SETTLE,		/* jobs, which keep devices until then only */
 	FACT_WAITS_FOR_SERVICE,		/* jobs that have had less */
 	FACT_WAITS_FOR_BOTH,		/* slices of jobs, and jobs that have had less */
 	FACT_STARTS_AFTER,		/* the job ends, or sooner */
 	FACT_WAITS_FOR_FIXED,		/* jobs that are not preemptible */
 	FACT_MORE_WEIGHT_FIRST,
 	FACT_SHORTER_FIRST,
-	FACT_BRIEF,			/* it takes at most seconds: next where a slice ends */
+	FACT_BRIEF,			/* it takes at most a slice: next where devices are left */
 	FACT_IN_SLICE,			/* the job */
+	FACT_SETTLES,			/* the job: it has just started */
 	FACT_OTHERS_FIRST,
 	FACT_ADDS_TO_SPEEDUP,		/* elsewhere */
 	FACT_ADDS_TO_SUM,		/* elsewhere */

@@ -118,6 +118,12 @@ static inline int curve_guaranteed_devices(const struct curves *curves, const st
 	return c->job->preemptible && least && least < devices ? least : devices;
 }
 
+/* True if something tells how long the job is at most: what remains, or a time limit. */
+static inline bool curve_length_is_known(const struct curve *c)
+{
+	return !isnan(c->remaining_device_s) || c->job->time_left_s > 0;
+}
+
 /* False if the job has a guarantee and is known to be slower on what it holds. */
 bool curve_keeps_guarantee(const struct curve *c);
 
@@ -154,9 +160,8 @@ struct fact fact_has_asked(const struct sched_job *job, int devices);
 
 /* The same with their kind, where there are several. at: an index, as above. */
 struct fact fact_has_at(const struct curves *curves, const struct curve *c, int at);
-/* The least number of devices, and for how long. length_device_s: on these devices, as the policy
- * takes it. */
-struct fact fact_needs_for(const struct curve *c, double length_device_s);
+/* Adds the least number of devices, and whether nothing is known of the length. */
+void verdict_add_needs(struct verdict *v, const struct curve *c);
 /* True if no kind that the job may have has as many devices as the job needs. Then the verdict says
  * so. */
 bool kinds_are_too_small(const struct sched_input *in, const struct sched_job *job,

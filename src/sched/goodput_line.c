@@ -55,6 +55,13 @@ static double slice_end_s(const struct line *line, int index)
 				   starts_now(line, index));
 }
 
+/* True if the job keeps its devices for its whole slice, not only until it has settled. */
+static bool has_slice(const struct line *line, int index)
+{
+	return slice_end_s(line, index) >= curve_slice_end_s(line->d->curves, curve_at(line, index),
+							     starts_now(line, index));
+}
+
 /* The rate of a running job, in devices. */
 static double rate_of(const struct line *line, int index)
 {
@@ -244,6 +251,7 @@ struct yield {
 	double at_s;
 	int64_t id;
 	int freed;
+	bool slice;		/* the whole of it, not only until the job has settled */
 	double lost;
 };
 
@@ -266,6 +274,7 @@ static struct yield yield_of(const struct line *line, int index, int lacking)
 		to--;
 	return (struct yield){
 		.at_s = slice_end_s(line, index), .id = c->job->id, .freed = has - to,
+		.slice = has_slice(line, index),
 		.lost = worth_lost(line->d->worths, c, at, to ? first + to : 0,
 				   starts_now(line, index)),
 	};
@@ -288,9 +297,10 @@ static bool yields(const struct line *line, const struct waiting *item, int inde
 
 /* Finds the jobs whose slices end soonest, as many as leave enough devices, among the jobs that
  * lose less than the first in line gains. False: too few jobs do, or their slices end after
- * *start_s or after another job is overdue. Otherwise *start_s becomes the end of the last one. */
+ * *start_s or after another job is overdue. Otherwise *start_s becomes the end of the last one.
+ * *slices: some of them have their whole slice. */
 static bool slices_do(const struct line *line, const struct waiting *item, double *start_s,
-		      struct job_names *jobs)
+		      struct job_names *jobs, bool *slices)
 {
 	const struct curves *curves = line->d->curves;
 	size_t n_jobs = (size_t)curves->in->n_jobs;
@@ -301,6 +311,7 @@ static bool slices_do(const struct line *line, const struct waiting *item, doubl
 	int n = 0, k = 0;
 	bool enough;
 
+	*slices = false;
 	for (int i = 0; i < curves->in->n_jobs; i++) {
 		if (!line->d->at[i] || curve_kind_at(curves, line->d->at[i]) != kind)
 			continue;
@@ -311,6 +322,7 @@ static bool slices_do(const struct line *line, const struct waiting *item, doubl
 	for (; k < n && lacking > 0; k++) {
 		lacking -= found[k].freed;
 		ids[k] = found[k].id;
+		*slices |= found[k].slice;
 	}
 	enough = k && lacking <= 0 && !(found[k - 1].at_s >= *start_s) &&
 		 found[k - 1].at_s < line->overdue_s;
@@ -371,11 +383,13 @@ static void tell_before(const struct line *line, const struct waiting *item, int
 	if (first && first->weight > c->weight &&
 	    item->density / c->weight > density(line, before) / first->weight)
 		verdict_say(v, FACT_MORE_WEIGHT_FIRST);
-	else if (first && !isnan(c->remaining_device_s) &&
+	else if (first && first->remaining_device_s < c->remaining_device_s &&
 		 d->worths->first_rank[before] > d->worths->first_rank[item->index])
 		verdict_say(v, FACT_SHORTER_FIRST);
 	else if (first && d->at[before] && slice_end_s(line, before) > d->curves->in->now_s)
-		verdict_add(v, (struct fact){ FACT_IN_SLICE, .job = first->job->id });
+		verdict_add(v, (struct fact){ has_slice(line, before) ? FACT_IN_SLICE
+								      : FACT_SETTLES,
+					      .job = first->job->id });
 	else
 		verdict_say(v, FACT_OTHERS_FIRST);
 }
@@ -389,22 +403,24 @@ static double tell_turn(const struct line *line, const struct waiting *item, boo
 	const struct curve *c = curve_at(line, item->index);
 	const struct sched_job *ends = NULL;
 	struct job_names jobs;
+	bool slices;
 	/* The bound of policy.h on the wait, without the time between passes. */
 	double start_s = line->has_fixed ? (double)NAN
 		: item->since_s + claims->limits_s[item->index] +
 		  (item->before + 1) * claims->turn_s;
 
-	verdict_add(v, fact_needs_for(c, worth_length_device_s(line->d->curves, c)));
+	verdict_add_needs(v, c);
 	if (is_first)
 		ends = ends_first(line, item, &start_s);
 	if (is_first && item->brief)
 		slice_ends_for_brief(line, item, &start_s);
-	if (is_first && slices_do(line, item, &start_s, &jobs))
-		verdict_add(v, (struct fact){ FACT_WAITS_FOR_SLICES, .jobs = jobs });
+	if (is_first && slices_do(line, item, &start_s, &jobs, &slices))
+		verdict_add(v, (struct fact){ slices ? FACT_WAITS_FOR_SLICES : FACT_WAITS_TO_SETTLE,
+					      .jobs = jobs });
 	else if (ends)
 		verdict_add(v, (struct fact){ FACT_STARTS_AFTER, .job = ends->id });
 	else if (item->brief)
-		verdict_add(v, (struct fact){ FACT_BRIEF, .seconds = line->d->curves->slice_s });
+		verdict_say(v, FACT_BRIEF);
 	else
 		tell_before(line, item, previous < 0 ? next_to_yield(line) : previous, v);
 	return start_s;
@@ -444,6 +460,7 @@ void goodput_waits(const struct goodput_decision *d)
 		.d = d, .items = xcalloc((size_t)curves->in->n_jobs, sizeof(*line.items)),
 		.overdue_s = HUGE_VAL,
 	};
+	double latest_s = -HUGE_VAL;
 
 	count_devices(&line);
 	for (int i = 0; i < curves->in->n_jobs; i++) {
@@ -470,6 +487,9 @@ void goodput_waits(const struct goodput_decision *d)
 		verdict_add(&choice->verdict, (struct fact){ FACT_IN_LINE, .n = i + 1 });
 		start_s = item->overdue ? tell_overdue(&line, item, i + 1, &choice->verdict)
 			: tell_turn(&line, item, i == 0, previous, &choice->verdict);
+		/* Nobody is told an earlier time than those before in line. */
+		if (isfinite(start_s))
+			latest_s = start_s = fmax(start_s, latest_s);
 		choice->next_start_s = isfinite(start_s) ? start_s : (double)NAN;
 	}
 	free(line.items);

@@ -100,12 +100,11 @@ struct fact fact_has_at(const struct curves *curves, const struct curve *c, int 
 	return fact;
 }
 
-struct fact fact_needs_for(const struct curve *c, double length_device_s)
+void verdict_add_needs(struct verdict *v, const struct curve *c)
 {
-	return (struct fact){
-		.kind = isnan(c->remaining_device_s) ? FACT_NEEDS_FOR_ASSUMED : FACT_NEEDS_FOR,
-		.devices = c->least, .seconds = length_device_s / c->least,
-	};
+	verdict_add(v, (struct fact){ FACT_NEEDS, .devices = c->least });
+	if (!curve_length_is_known(c))
+		verdict_say(v, FACT_LENGTH_UNKNOWN);
 }
 
 static int least_of(const struct sched_job *job)

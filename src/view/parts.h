@@ -9,6 +9,8 @@
 
 /* --- verdicts --- */
 
+/* What the sentence of a waiting job has where nothing is known of its length. */
+#define LENGTH_UNKNOWN "unknown length"
 /* verdict_words.c: the sentence or clause of one fact. */
 void verdict_add_fact(const struct fact *fact, struct text *t);
 /* verdict_pieces.c: what stands for a word in braces, which begins behind the brace. Returns what
@@ -42,6 +44,11 @@ void status_add_trouble(struct text *t, const struct status_job *item);
 void status_add_name(struct text *t, const struct status *status, const struct job *job);
 /* "begins at 22:00 (in 3h12m)", where the job waits for that alone; else false. */
 bool status_add_begin(struct text *t, const struct status *status, const struct job *job);
+/* "likely about 10:08; at the latest 10:40", as far as that is known of a job that waits; false:
+ * nothing is. */
+bool status_add_start(struct text *t, const struct status *status, const struct status_job *item);
+/* "likely 11:20; 11:05 to 11:50 in 4 of 5 cases", where that is known. */
+void status_add_ends(struct text *t, const struct status *status, const struct status_job *item);
 /* Whether the helper for PyTorch is on, and what it does not do; nothing for other programs. run:
  * the present or the last one, NULL: none. */
 void status_add_helper(struct text *t, const struct job *job, const struct run *run);

@@ -59,7 +59,7 @@ is 'of two new jobs the earlier starts, though the other is known' \
 "$POLLUX" cancel "$third"
 given_job "$short" total_steps=90000
 "$POLLUX" schedule
-like 'the reason of a waiting job tells its length' '; needs 1 device for 2h30m; ' \
+unlike 'the reason of a waiting job of known length says nothing of it' 'unknown' \
 	"$(store "SELECT reason FROM jobs WHERE id = $short")"
 "$POLLUX" cancel "$long" "$short"
 "$POLLUX" wait --timeout 200 "$long"

@@ -144,7 +144,7 @@ static void srtf(void)
 	}
 	decide(&h, &policy_srtf, 3, 3);
 	has(&h, (int[MANY]){ 0, 1, 2 }, "srtf gives devices to the shortest jobs first");
-	is_str(said(&h.choices[0]), "1st in line; needs 1 device for 1m40s; shorter jobs first",
+	is_str(said(&h.choices[0]), "1st in line; needs 1 device; shorter jobs first",
 	       "srtf tells a waiting job why");
 	decide(&h, &policy_srtf, 2, 4);
 	has(&h, (int[MANY]){ 1, 3 }, "srtf gives the shortest job that starts what is left over");

@@ -844,11 +844,11 @@ static void test_order(void)
 		had(job(5, linear, 1, 1), 3600),
 	};
 	const struct wanted shortest[] = {
-		{ 0, 58290, "3rd in line; needs 1 device for 1d03h; shorter jobs first" },
-		{ 0, 58980, "1st in line; needs 1 device for 16m40s; shorter jobs first" },
+		{ 0, 59670, "3rd in line; needs 1 device; others come first" },
+		{ 0, 58980, "1st in line; needs 1 device; job 3 has its slice" },
 		{ 1, -1, "1 device" },
 		{ 0, -1, "needs 5 devices; 1 can be used here" },
-		{ 0, 59670, "2nd in line; needs 1 device for an assumed 3h03m; others come first" },
+		{ 0, 59670, "2nd in line; needs 1 device; unknown length; others come first" },
 	};
 	struct sched_job heavy[] = { job(1, linear, 1, 1), job(2, linear, 1, 1) };
 	const struct wanted second[] = { { 0, 29430, NULL }, { 1, -1, NULL } };
@@ -864,9 +864,9 @@ static void test_order(void)
 	};
 	const struct wanted narrow_first[] = {
 		{ 2, -1, NULL },
-		{ 0, -2, "2nd in line; needs 2 devices for 30m00s; others come first" },
+		{ 0, -2, "2nd in line; needs 2 devices; others come first" },
 		{ 0, 50,
-		  "1st in line; needs 1 device for 1h00m; starts when job 1 ends, or sooner" },
+		  "1st in line; needs 1 device; starts when job 1 ends, or sooner" },
 	};
 	const struct sched_job weights[] = {
 		heavier(lacks(holds(job(1, linear, 1, 1), 1, 700), 1e6), 5),
@@ -875,8 +875,8 @@ static void test_order(void)
 	};
 	const struct wanted weight_first[] = {
 		{ 1, -1, "1 device" },
-		{ 0, 43890, "1st in line; needs 1 device for 1h00m; jobs of more weight first" },
-		{ 0, 44580, "2nd in line; needs 1 device for 2h00m; shorter jobs first" },
+		{ 0, 43890, "1st in line; needs 1 device; jobs of more weight first" },
+		{ 0, 44580, "2nd in line; needs 1 device; shorter jobs first" },
 	};
 	/* A job without any service ends within 150 s with the chance 1/2: 150 / ln 2 = 216.4 s for
 	 * each end. */
@@ -904,11 +904,11 @@ static void test_slices(void)
 	const struct wanted kept[] = {
 		{ 1, -1, "1 device" },
 		{ 0, 1,
-		  "1st in line; needs 1 device for 16m40s; waits for job 1 to end its slice" },
+		  "1st in line; needs 1 device; waits for job 1 to end its slice" },
 	};
 	const struct wanted swapped[] = {
 		{ 0, 1040,
-		  "1st in line; needs 1 device for 1d03h; starts when job 2 ends, or sooner" },
+		  "1st in line; needs 1 device; starts when job 2 ends, or sooner" },
 		{ 1, -1, NULL },
 	};
 	const struct sched_job fixed_job[] = { fixed(jobs[0]), jobs[1] };
@@ -922,13 +922,13 @@ static void test_slices(void)
 				       had(job(2, linear, 2, 2), 1199) };
 	const struct wanted newer[] = {
 		{ 0, 29430,
-		  "1st in line; needs 2 devices for an assumed 1h10m; job 2 has its slice" },
+		  "1st in line; needs 2 devices; unknown length; job 2 has its slice" },
 		{ 2, -1, "2 devices" },
 	};
 	const struct wanted others[] = {
 		{ 2, -1, "2 devices" },
 		{ 0, 29430,
-			"1st in line; needs 2 devices for an assumed 1h10m; others come first" },
+			"1st in line; needs 2 devices; unknown length; others come first" },
 	};
 
 	const struct wanted never[] = { { 0, 29430, NULL }, { 2, -1, NULL } };
@@ -982,7 +982,7 @@ static void test_known_lengths(void)
 	const struct wanted settles[] = {
 		{ 1, -1, "1 device" },
 		{ 0, 1,
-		  "1st in line; needs 1 device for 16m40s; waits for job 1 to end its slice" },
+		  "1st in line; needs 1 device; waits for job 1, just started, to give way" },
 	};
 	const struct wanted kept[] = { { 1, -1, NULL }, { 0, -2, NULL } };
 	const struct wanted swapped[] = { { 0, 1040, NULL }, { 1, -1, NULL } };
@@ -1018,8 +1018,7 @@ static void test_brief(void)
 	const struct wanted kept[] = {
 		{ 1, -1, NULL },
 		{ 0, 61,
-		  "1st in line; needs 1 device for an assumed 10m00s; takes at most 10m00s: "
-		  "starts as soon as a slice ends" },
+		  "1st in line; needs 1 device; short: among the next to start" },
 		{ 0, -2, NULL },
 	};
 	const struct wanted starts[] = { { 0, -2, NULL }, { 1, -1, "1 device" }, { 0, -2, NULL } };
@@ -1181,7 +1180,7 @@ static void test_slice_ends(void)
 		{ 2, -1, NULL },
 		{ 1, -1, NULL },
 		{ 0, 300,
-		  "1st in line; needs 2 devices for 8m20s; waits for job 2 to end its slice" },
+		  "1st in line; needs 2 devices; waits for job 2 to end its slice" },
 		{ 0, -2, NULL },
 	};
 	const struct wanted two[] = {
@@ -1189,7 +1188,7 @@ static void test_slice_ends(void)
 		{ 2, -1, NULL },
 		{ 1, -1, NULL },
 		{ 0, 500,
-		  "1st in line; needs 2 devices for 8m20s; waits for jobs 1 and 3 to end their "
+		  "1st in line; needs 2 devices; waits for jobs 1 and 3 to end their "
 		  "slices" },
 		{ 0, -2, NULL },
 	};
@@ -1198,7 +1197,7 @@ static void test_slice_ends(void)
 		{ 2, -1, NULL },
 		{ 1, -1, NULL },
 		{ 0, 800,
-		  "1st in line; needs 2 devices for 8m20s; starts when job 2 ends, or sooner" },
+		  "1st in line; needs 2 devices; starts when job 2 ends, or sooner" },
 		{ 0, 1190, NULL },
 	};
 
@@ -1252,7 +1251,7 @@ static void test_overdue(void)
 	};
 	struct sched_job early[4];
 	const struct wanted not_yet[] = {
-		{ 0, 631, NULL }, { 1, -1, NULL }, { 0, 37260, NULL }, { 1, -1, NULL }
+		{ 0, 37260, NULL }, { 1, -1, NULL }, { 0, 37260, NULL }, { 1, -1, NULL }
 	};
 	const struct sched_job stuck[] = {
 		fixed(holds(job(1, linear, 1, 1), 1, 9000)), waited(job(2, linear, 2, 2), 90000),
@@ -1292,27 +1291,23 @@ static void test_limit_is_constant(void)
 	CHECK("ten newcomers do not change the latest start", 1, jobs, behind);
 }
 
-/* A time limit bounds what is assumed; a limit that is longer changes nothing. */
+/* A time limit tells how long a job is at most. */
 static void test_time_left(void)
 {
 	struct sched_job jobs[] = { holds(job(1, NULL, 1, 1), 1, 100), job(2, linear, 2, 2) };
 	const struct wanted bounded[] = {
 		{ 1, -2, NULL },
-		{ 0, -2, "1st in line; needs 2 devices for an assumed 50m00s; job 1 has "
-			 "its slice" },
+		{ 0, -2, "1st in line; needs 2 devices; job 1 has its slice" },
 	};
-	const struct wanted usual[] = {
+	const struct wanted unknown[] = {
 		{ 1, -2, NULL },
-		{ 0, -2, "1st in line; needs 2 devices for an assumed 1h00m; job 1 has "
-			 "its slice" },
+		{ 0, -2, "1st in line; needs 2 devices; unknown length; job 1 has its slice" },
 	};
 
 	jobs[1].time_left_s = 3000;
-	CHECK("a time limit bounds the assumed length", 2, jobs, bounded);
-	jobs[1].time_left_s = 4000;
-	CHECK("a later time limit does not change the assumed length", 2, jobs, usual);
+	CHECK("the length of a job with a time limit is known", 2, jobs, bounded);
 	jobs[1].time_left_s = (double)NAN;
-	CHECK("the assumed length is the usual one without a time limit", 2, jobs, usual);
+	CHECK("the length of a job without a time limit is not known", 2, jobs, unknown);
 }
 
 /* It has 6000 samples to go at 10 a second, on the one device; the limit is 43200 s, and a slice
@@ -1324,14 +1319,14 @@ static void test_end(void)
 	const struct wanted when[] = {
 		{ 1, -1, "1 device" },
 		{ 0, 600,
-		  "1st in line; needs 1 device for an assumed 2h00m; starts when job 1 ends, or "
+		  "1st in line; needs 1 device; unknown length; starts when job 1 ends, or "
 		  "sooner" },
-		{ 0, 44580, "2nd in line; needs 1 device for an assumed 2h00m; others come first" },
+		{ 0, 44580, "2nd in line; needs 1 device; unknown length; others come first" },
 	};
 	const struct wanted limit[] = {
 		{ 1, -1, NULL },
 		{ 0, 500,
-		  "1st in line; needs 1 device for an assumed 2h00m; waits for job 1 to end its "
+		  "1st in line; needs 1 device; unknown length; waits for job 1 to end its "
 		  "slice" },
 		{ 0, 44580, NULL },
 	};
@@ -1343,7 +1338,7 @@ static void test_end(void)
 	const struct wanted beside[] = {
 		{ 1, -1, NULL },
 		{ 0, 600,
-		  "1st in line; needs 2 devices for an assumed 1h00m; starts when job 1 ends, or "
+		  "1st in line; needs 2 devices; unknown length; starts when job 1 ends, or "
 		  "sooner" },
 	};
 	const struct wanted soon[] = { { 1, -1, NULL }, { 0, 3, NULL }, { 0, 44580, NULL } };
@@ -1370,7 +1365,7 @@ static void test_about_to_end(void)
 	const struct wanted stopped[] = { { 0, 29760, NULL }, { 1, -1, "1 device" } };
 	const struct wanted unknown[] = {
 		{ 0, 29520,
-		  "1st in line; needs 1 device for an assumed 2h00m; job 2 has its slice" },
+		  "1st in line; needs 1 device; unknown length; job 2 has its slice" },
 		{ 1, -1, NULL },
 	};
 	struct sched_job wide[] = {

@@ -95,9 +95,9 @@ static void test_clauses(void)
 	struct verdict v = verdict_of((struct fact){ FACT_IN_LINE, .n = 22 });
 
 	verdict_add(&v, (struct fact){ FACT_BEHIND, .job = 7 });
-	verdict_add(&v, (struct fact){ FACT_NEEDS_FOR, .devices = 1, .seconds = 7512 });
+	verdict_add(&v, (struct fact){ FACT_NEEDS, .devices = 1 });
 	verdict_say(&v, FACT_GATHERS);
-	is_str(words(&v), "22nd in line, after job 7; needs 1 device for 2h05m: gathers devices as "
+	is_str(words(&v), "22nd in line, after job 7; needs 1 device: gathers devices as "
 	       "slices end", "each clause is joined in its own way");
 	is_str(one((struct fact){ FACT_WAITS_FOR_SLICES, .jobs = { 4, { 3, 5 } } }),
 	       "waits for jobs 3, 5 and 2 more to end their slices", "two of four jobs are named");

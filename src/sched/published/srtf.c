@@ -90,7 +90,7 @@ static void explain_choice(const struct queue *q, const struct entry *e, int lin
 	}
 	if (line) {
 		verdict_add(v, (struct fact){ FACT_IN_LINE, .n = line });
-		verdict_add(v, fact_needs_for(c, e->left_s * c->least));
+		verdict_add_needs(v, c);
 		verdict_say(v, FACT_SHORTER_FIRST);
 		return;
 	}
