@@ -125,7 +125,11 @@ struct sched_job {
 	/* Above 0: seconds of running after which its time limit ends it. Where what remains is not
 	 * known, no longer than that is assumed. policy_goodput has brief jobs soon through. */
 	double time_left_s;
-	/* For ends.h; no policy looks at these. The batch size may grow as the noise scale does.
+	/* For ends.h, as are the next two; no policy looks at them. Where ended siblings tell its
+	 * length: their typical work, and what the job has done of it, in samples; or in
+	 * device-seconds, where remaining_samples is NaN. */
+	double typical_work, done_work;
+	/* The batch size may grow as the noise scale does.
 	 * The whole work has been told: the length is known once the job has been measured. */
 	bool adapts, tells_its_work;
 	/* For rubick: goodput on the devices that its owner asked for, with the best plan. */

@@ -184,6 +184,8 @@ struct sim_end {
 	double part;			/* of the work that is done, really */
 	double time_s;			/* NaN: the job did not live to see it */
 	double from_s, middle_s, to_s;	/* as told; NaN: nothing could be told */
+	/* when it starts, likewise, where it has never run */
+	double start_from_s, start_middle_s, start_to_s;
 };
 
 extern const struct sim_options SIM_OPTIONS_DEFAULT;	/* as published; sets no policy */

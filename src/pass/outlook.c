@@ -216,6 +216,19 @@ int outlook_read_devices(struct store *store, struct device_list *list, struct e
 
 /* --- all jobs --- */
 
+/* The device-seconds that a run still takes by its last step time; NaN: not known. */
+static double left_device_s(const struct job *job, const struct run *run)
+{
+	double batch_size = (double)configuration_batch_size(&run->configuration), steps_left;
+
+	if (job_total_samples(job) > 0)
+		steps_left = (job_total_samples(job) - job->progress.samples) / batch_size;
+	else
+		steps_left = job_total_steps(job) - job->progress.steps;
+	return steps_left > 0 ? steps_left * run->step_time_s * run->configuration.replicas
+			      : (double)NAN;
+}
+
 int outlook_read_all(struct session *s, const struct config *config,
 		     const struct outlook_jobs *jobs, struct outlook_input *in, struct err *err)
 {
@@ -237,9 +250,13 @@ int outlook_read_all(struct session *s, const struct config *config,
 		d->sched_jobs[j].adapts = job->declared.batch.max > job->declared.batch.size;
 		d->sched_jobs[j].tells_its_work = job_total_samples(job) > 0 ||
 						  job_total_steps(job) > 0;
+		if (!run)
+			continue;
 		/* what a restart delays is counted from the launch */
-		if (run)
-			d->sched_jobs[j].launched_s = run->launch_boot_s;
+		d->sched_jobs[j].launched_s = run->launch_boot_s;
+		/* before there is a model */
+		if (isnan(d->sched_jobs[j].remaining_samples) && d->sched_jobs[j].tells_its_work)
+			d->sched_jobs[j].remaining_device_s = left_device_s(job, run);
 	}
 	in->input = d->input;
 	in->input.n_jobs = d->n;

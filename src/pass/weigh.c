@@ -325,6 +325,9 @@ static void expect_length(const struct snapshot *s, struct candidate *c, struct 
 	c->model.remaining_samples = samples > 0 ? siblings_remaining(&past->samples, samples)
 						 : past->fresh_samples;
 	out->remaining_spread = siblings_spread(past->samples.n ? &past->samples : &past->service);
+	out->typical_work = exp(isnan(c->model.remaining_samples) ? past->service.mean
+								  : past->samples.mean);
+	out->done_work = isnan(c->model.remaining_samples) ? fmax(device_s, 0) : samples;
 	out->remaining_device_s = device_s > 0 ? siblings_remaining(&past->service, device_s)
 					       : past->fresh_device_s;
 }

@@ -146,6 +146,11 @@ bool claims_was_overdue(const struct curves *curves, const struct claims *claims
  * settled, or until the end of its slice. */
 double claims_kept_until_s(const struct curves *curves, const struct claims *claims,
 			   const struct curve *c, bool starts_now);
+/* True if the job takes at most a slice in all. */
+bool claims_is_brief(const struct curves *curves, const struct curve *c);
+/* The device-seconds that a brief job has had, and the most that it may still have on its least
+ * devices. */
+double claims_brief_device_s(const struct curve *c);
 /* The beginning of the job's wait. -INFINITY comes before all others. */
 double claims_waiting_since_s(const struct curves *curves, const struct curve *c);
 

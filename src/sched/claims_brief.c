@@ -26,16 +26,13 @@ static double most_left_s(const struct curve *c)
 	return left_s;
 }
 
-/* True if the job takes at most a slice in all. */
-static bool is_brief(const struct curves *curves, const struct curve *c)
+bool claims_is_brief(const struct curves *curves, const struct curve *c)
 {
 	return c->least && service_of(c) / c->least + most_left_s(c) <=
 				   curves->slice_s * (1 + ROUNDING);
 }
 
-/* The device-seconds that a brief job has had, and the most that it may still have on its least
- * devices. */
-static double most_device_s(const struct curve *c)
+double claims_brief_device_s(const struct curve *c)
 {
 	return service_of(c) + c->least * most_left_s(c);
 }
@@ -89,7 +86,7 @@ static bool may_be_suspended(const struct claims_rest *rest, int index, const st
 	return rest->claims->items[index].kind == CLAIM_SOME && c->held && c->settled &&
 	       !curve_stays(c) && c->turn_cost_s < SUSPENSION_SLICES * curves->slice_s &&
 	       least && least <= c->held_devices + left[c->held_kind] &&
-	       !claims_was_overdue(curves, rest->claims, c, false) && !is_brief(curves, c) &&
+	       !claims_was_overdue(curves, rest->claims, c, false) && !claims_is_brief(curves, c) &&
 	       !ends_sooner(c, brief);
 }
 
@@ -146,13 +143,13 @@ void claims_start_brief(struct claims_rest *rest)
 	for (int i = 0; i < curves->in->n_jobs; i++) {
 		const struct curve *c = &curves->items[i];
 
-		if (!is_brief(curves, c))
+		if (!claims_is_brief(curves, c))
 			continue;
 		if (c->held)
-			left_device_s -= most_device_s(c);
+			left_device_s -= claims_brief_device_s(c);
 		else if (rest->claims->items[i].kind == CLAIM_FREE && !(service_of(c) > 0) &&
 			 (c->job->preemptible || rest->claims->stuck < 0))
-			list[n++] = (struct brief){ i, most_device_s(c) };
+			list[n++] = (struct brief){ i, claims_brief_device_s(c) };
 	}
 	qsort(list, (size_t)n, sizeof(*list), shorter);
 	for (int k = 0; k < n; k++) {

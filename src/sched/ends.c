@@ -11,85 +11,14 @@
 #define NEWCOMERS 200		/* in one draw; later ones hardly delay a job that is here now */
 /* A look is at one job and one device. So many looks, over all draws, take about a tenth of a
  * second. No end is told for a job that has not ended by then. */
-#define MOST_LOOKS 2e7
-#define MEASURED_SLICES 0.3	/* after so much work the length is known of what it told */
+#define MOST_LOOKS 6e7
+/* A likely start is told if its late draw is at most so many times as far as its early one, NEAR_S
+ * added to both, and if at most so many of the draws rest on the end of a job of which nothing is
+ * known. */
+#define NEAR 6.0
+#define NEAR_S 60.0
+#define GUESSES_MOST 0.5
 #define END_SPREAD_S 2.0	/* a start and an end take a little more or less time */
-
-/* The error of a modelled rate: the logarithm of real rate over modelled rate. Mean and standard
- * deviation are given for one device and for each doubling of the devices. Jobs of fixed batch size
- * run as modelled. For other jobs the noise scale, and with it the gain from large batches, grows
- * in training, most of all after the start, when it is not yet known. Chosen on the workloads of
- * seed 0 of benchmarks/ends.sh. */
-struct rate_error {
-	double mean, spread, doubling_mean, doubling_spread;
-};
-static const struct rate_error fixed_error = { 0, 0.04, -0.02, 0.05 };
-static const struct rate_error adapting_error = { 0.02, 0.06, 0.05, 0.09 };
-static const struct rate_error fresh_error = { 0.03, 0.09, 0.20, 0.22 };
-
-/* --- lengths --- */
-
-static int bin_of(const struct lengths *l, double service)
-{
-	int bin = 0;
-
-	while (bin < LENGTHS_BINS && service >= l->from[bin + 1])
-		bin++;
-	return bin;
-}
-
-/* Draws the service at which a job ends that has had this much service. Each bin ends jobs at its
- * own rate. */
-static double draw_length(struct draw *d, double service)
-{
-	double at = fmax(service, 0), left = random_exponential(&d->random, 1);
-
-	for (int k = bin_of(&d->truth, at); k < LENGTHS_BINS; k++) {
-		double rate = d->truth.rate[k], to = d->truth.from[k + 1];
-
-		if (rate * (to - at) >= left)
-			return at + left / rate;
-		left -= rate * (to - at);
-		at = to;
-	}
-	return at;
-}
-
-/* True if it is known how much remains of the job, or if its siblings were much alike. */
-static bool is_known(const struct curve *c)
-{
-	return !isnan(c->remaining_device_s) && c->spread <= SCHED_TRUSTED_SPREAD;
-}
-
-static struct player player_of(struct draw *d, const struct curve *c)
-{
-	bool known = is_known(c);
-	const struct rate_error *e = !c->job->adapts ? &fixed_error
-				     : c->job->attained_service_device_s > 0 ? &adapting_error
-									     : &fresh_error;
-	double service = fmax(c->job->attained_service_device_s, 0);
-	struct player p = {
-		.curve = c, .known = known, .service = service, .least = c->least,
-		.shows_at = known ? 0 : c->job->tells_its_work
-			? MEASURED_SLICES * d->curves->slice_s * c->least : HUGE_VAL,
-		.bin = bin_of(d->lengths, service), .held = c->held, .end_s = (double)NAN,
-		.error = e->mean + e->spread * random_normal(&d->random),
-		.doubling_error = e->doubling_mean +
-				  e->doubling_spread * random_normal(&d->random),
-	};
-
-	p.work = known ? c->remaining_device_s : draw_length(d, service) - service;
-	if (known && c->spread > 0)
-		p.work *= exp(c->spread * random_normal(&d->random));
-	for (int r = 1; r <= d->curves->n_devices; r++)
-		if (!isnan(c->of[r]))
-			p.most = r;
-	if (!c->held || !p.least)
-		return p;
-	p.delay_s = fmax(c->job->launched_s + c->restart_s - d->curves->in->now_s, 0);
-	p.delay_s = fmin(p.delay_s, c->restart_s);
-	return p;
-}
 
 /* The work that r devices do in a second. */
 static double rate_of(const struct player *p, int r)
@@ -98,7 +27,7 @@ static double rate_of(const struct player *p, int r)
 	double factor;
 	int at = r;
 
-	if (!p->known || !c)
+	if (!p->modelled || !c)
 		return r;
 	factor = exp(p->error + p->doubling_error * log2(r));
 	if (r == c->held)
@@ -120,7 +49,9 @@ static double time_to_event(const struct draw *d)
 		if (!p->held)
 			continue;
 		seconds = fmin(seconds, p->delay_s + p->work / rate_of(p, p->held));
-		if (!player_shows_length(p) && p->bin < LENGTHS_BINS)
+		if (d->n_order > d->n_moved && player_is_kept(d, p))
+			seconds = fmin(seconds, player_kept_s(d, p) - d->now_s);
+		if (!player_shows_length(d, p) && p->bin < LENGTHS_BINS)
 			seconds = fmin(seconds, (fmin(d->lengths->from[p->bin + 1], p->shows_at) -
 						 p->service) / p->held);
 	}
@@ -132,16 +63,20 @@ static void advance_player(struct draw *d, struct player *p, double seconds)
 	double rate = rate_of(p, p->held), delay_s = fmin(p->delay_s, seconds);
 
 	p->service += seconds * p->held;
+	draw_note_service(d, p);
 	while (p->bin < LENGTHS_BINS &&
 	       p->service >= d->lengths->from[p->bin + 1] * (1 - 1e-12))
 		p->bin++;
 	p->delay_s -= delay_s;
 	p->work -= (seconds - delay_s) * rate;
+	p->told_work -= (seconds - delay_s) * rate;
 	if (p->work > 1e-9 * rate || p->delay_s > 0)
 		return;
 	p->end_s = fmax(d->now_s + seconds +
 			END_SPREAD_S * (2 * random_uniform(&d->random) - 1), 0);
 	d->one_ended = true;
+	d->n_guessed += p->guess;
+	draw_count_ended(d, p);
 	d->n_wide -= p->least > 1;
 }
 
@@ -160,17 +95,36 @@ static bool is_wanted(const struct draw *d, const bool *wanted)
 	return false;
 }
 
-static void play(struct draw *d, const struct ends_stream *stream, const bool *wanted)
+static bool has_free_devices(const struct draw *d)
 {
-	const struct sched_input *in = d->curves->in;
-	double n_steps = MOST_LOOKS / ENDS_DRAWS / in->n_jobs / (d->curves->n_devices + 1);
+	int n = d->curves->n_devices;
 
-	d->n = d->n_ordered = d->n_order = d->n_wide = d->n_moved = d->n_came = 0;
+	for (int k = 0; k < d->n_moved; k++)
+		n -= d->moved[k]->held;
+	return n > 0;
+}
+
+static void add_newcomer(struct draw *d)
+{
+	bool known = random_uniform(&d->random) < d->known_part;
+	double length = draw_length(d, 0);
+
+	d->players[d->n++] = (struct player){
+		.work = length, .told_work = length, .told = known, .trusted = known,
+		.group = -1, .shows_at = HUGE_VAL, .least = 1, .most = d->curves->n_devices,
+		.start_s = (double)NAN, .end_s = (double)NAN,
+	};
+	d->next_s = ++d->n_came < NEWCOMERS
+		? d->now_s + random_exponential(&d->random, d->gap_s) : HUGE_VAL;
+}
+
+static void begin_play(struct draw *d, const struct ends_stream *stream)
+{
+	d->n_ordered = d->n_order = d->n_wide = d->n_moved = d->n_came = d->n_guessed = 0;
 	d->one_ended = false;
 	d->now_s = 0;
 	d->truth = lengths_draw(d->lengths, &d->random);
-	for (int i = 0; i < in->n_jobs; i++)
-		d->players[d->n++] = player_of(d, &d->curves->items[i]);
+	draw_players(d);
 	for (int i = 0; i < d->n; i++)
 		if (d->players[i].held && player_may_run(&d->players[i]))
 			d->moved[d->n_moved++] = &d->players[i];
@@ -180,25 +134,29 @@ static void play(struct draw *d, const struct ends_stream *stream, const bool *w
 	d->next_s = HUGE_VAL;
 	if (random_uniform(&d->random) >= stream->stopped && stream->gap_s > 0)
 		d->next_s = random_exponential(&d->random, d->gap_s);
-	for (int k = 0; k < n_steps && is_wanted(d, wanted); k++) {
-		double seconds, length;
+}
 
-		draw_give(d);
+static void play(struct draw *d, const struct ends_stream *stream, const bool *wanted)
+{
+	double n_steps = MOST_LOOKS / ENDS_DRAWS / d->curves->in->n_jobs /
+			 (d->curves->n_devices + 1);
+
+	begin_play(d, stream);
+	for (int k = 0; k < n_steps && is_wanted(d, wanted); k++) {
+		double seconds;
+
+		/* What the jobs have now was decided already, unless devices are free. */
+		if (k || has_free_devices(d))
+			draw_give(d);
+		else
+			draw_order(d);
 		seconds = time_to_event(d);
 		for (int m = 0; m < d->n_moved; m++)
 			if (d->moved[m]->held)
 				advance_player(d, d->moved[m], seconds);
 		d->now_s = isfinite(seconds) ? d->now_s + seconds : d->now_s;
-		if (!(d->now_s >= d->next_s * (1 - 1e-12)))
-			continue;
-		length = draw_length(d, 0);
-		d->players[d->n++] = (struct player){	/* a newcomer */
-			.work = length,
-			.known = random_uniform(&d->random) < d->known_part, .shows_at = HUGE_VAL,
-			.least = 1, .most = d->curves->n_devices, .end_s = (double)NAN,
-		};
-		d->next_s = ++d->n_came < NEWCOMERS
-			? d->now_s + random_exponential(&d->random, d->gap_s) : HUGE_VAL;
+		if (d->now_s >= d->next_s * (1 - 1e-12))
+			add_newcomer(d);
 	}
 }
 
@@ -213,9 +171,14 @@ static void begin_draws(struct draw *d, const struct curves *curves, const struc
 		.players = xcalloc((size_t)curves->in->n_jobs + NEWCOMERS, sizeof(*d->players)),
 		.order = xcalloc((size_t)curves->in->n_jobs + NEWCOMERS, sizeof(struct player *)),
 		.moved = xcalloc((size_t)curves->in->n_jobs + NEWCOMERS, sizeof(struct player *)),
+		.groups = xcalloc((size_t)curves->in->n_jobs, sizeof(*d->groups)),
+		.group_of = xcalloc((size_t)curves->in->n_jobs, sizeof(*d->group_of)),
+		.brief = xcalloc((size_t)curves->in->n_jobs, sizeof(*d->brief)),
 	};
+	draws_find_siblings(d);
 	for (int i = 0; i < curves->in->n_jobs; i++) {
-		n_known += is_known(&curves->items[i]);
+		n_known += curves->items[i].spread <= SCHED_TRUSTED_SPREAD &&
+			   !isnan(curves->items[i].remaining_device_s);
 		d->restart_s += curves->items[i].restart_s / curves->in->n_jobs;
 	}
 	d->known_part = (double)n_known / curves->in->n_jobs;
@@ -236,15 +199,30 @@ static double quantile(const double *sorted, double q)
 	return sorted[low] + (rank - low) * (sorted[low + 1] - sorted[low]);
 }
 
+/* Sorts the draws, and sets the quantiles; NaN where too many draws are infinite. */
+static void set_quantiles(double *drawn, double *from_s, double *middle_s, double *to_s)
+{
+	bool told;
+
+	qsort(drawn, ENDS_DRAWS, sizeof(*drawn), by_double);
+	told = isfinite(quantile(drawn, 1 - TENTH));
+	*from_s = told ? quantile(drawn, TENTH) : (double)NAN;
+	*middle_s = told ? quantile(drawn, 0.5) : (double)NAN;
+	*to_s = told ? quantile(drawn, 1 - TENTH) : (double)NAN;
+}
+
 void ends_of(const struct sched_input *in, const struct ends_stream *stream, const bool *wanted,
 	     struct job_ends *ends)
 {
 	/* In a draw all devices are of one kind. */
-	struct sched_job *jobs = xcalloc((size_t)in->n_jobs, sizeof(*jobs));
+	size_t n_jobs = (size_t)in->n_jobs;
+	struct sched_job *jobs = xcalloc(n_jobs, sizeof(*jobs));
 	struct sched_input one = sched_merge_kinds(in, jobs);
 	struct curves curves = curves_of(&one);
 	struct lengths lengths = lengths_of(&curves);
-	double *drawn = xcalloc((size_t)in->n_jobs * ENDS_DRAWS, sizeof(*drawn));
+	double *ended = xcalloc(n_jobs * ENDS_DRAWS, sizeof(*ended));
+	double *started = xcalloc(n_jobs * ENDS_DRAWS, sizeof(*started));
+	int *n_guesses = xcalloc(n_jobs, sizeof(*n_guesses));
 	struct draw d;
 
 	if (in->n_jobs)
@@ -252,27 +230,39 @@ void ends_of(const struct sched_input *in, const struct ends_stream *stream, con
 	for (int k = 0; in->n_jobs && k < ENDS_DRAWS; k++) {
 		play(&d, stream, wanted);
 		for (int i = 0; i < in->n_jobs; i++) {
-			double end_s = d.players[i].end_s;
+			const struct player *p = &d.players[i];
+			size_t job = (size_t)(curves.items[i].job - jobs);
+			size_t at = job * ENDS_DRAWS + (size_t)k;
 
-			drawn[(curves.items[i].job - jobs) * ENDS_DRAWS + k] =
-				isnan(end_s) ? HUGE_VAL : end_s;
+			ended[at] = isnan(p->end_s) ? HUGE_VAL : p->end_s;
+			started[at] = isnan(p->start_s) ? HUGE_VAL : p->start_s;
+			n_guesses[job] += p->rests_on_guess;
 		}
 	}
-	for (int i = 0; i < in->n_jobs; i++) {
-		double *sorted = &drawn[(size_t)i * ENDS_DRAWS];
+	for (size_t i = 0; i < n_jobs; i++) {
+		struct job_ends *e = &ends[i];
 
-		qsort(sorted, ENDS_DRAWS, sizeof(*sorted), by_double);
-		ends[i] = isfinite(quantile(sorted, 1 - TENTH))
-			? (struct job_ends){ quantile(sorted, TENTH), quantile(sorted, 0.5),
-					     quantile(sorted, 1 - TENTH) }
-			: (struct job_ends){ (double)NAN, (double)NAN, (double)NAN };
+		set_quantiles(&ended[i * ENDS_DRAWS], &e->from_s, &e->middle_s, &e->to_s);
+		set_quantiles(&started[i * ENDS_DRAWS], &e->start_from_s, &e->start_middle_s,
+			      &e->start_to_s);
+		if (n_guesses[i] > GUESSES_MOST * ENDS_DRAWS ||
+		    e->start_to_s + NEAR_S > NEAR * (e->start_from_s + NEAR_S))
+			e->start_from_s = e->start_middle_s = e->start_to_s = (double)NAN;
 	}
+	for (size_t i = 0; i < n_jobs; i++)
+		ends[curves.items[i].job - jobs].length_known =
+			curve_length_is_known(&curves.items[i]);
 	if (in->n_jobs) {
 		free(d.players);
 		free(d.order);
 		free(d.moved);
+		free(d.groups);
+		free(d.group_of);
+		free(d.brief);
 	}
-	free(drawn);
+	free(ended);
+	free(started);
+	free(n_guesses);
 	curves_release(&curves);
 	free(jobs);
 }

@@ -2,25 +2,71 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "claims.h"
 #include "ends_play.h"
 
 #define NEWCOMERS_ELASTICITY 0.7
+#define SUSPENSION_SLICES 0.02	/* as in claims_brief.c */
+#define TRUSTED_SIBLINGS 2	/* ended, if alike: SCHED_TRUSTED_SPREAD */
+#define SHRINKS 1.2		/* worth of a device that a player has, over that of another */
+#define OUTLIVED 0.2		/* of the service of a job that has outlived its siblings */
 #define KEEPS 1.3		/* a running job leaves its devices for one this much shorter */
 
 /* --- order --- */
 
-bool player_shows_length(const struct player *p)
+/* True if siblings that ended in this draw tell the player's length. */
+static bool has_learnt(const struct draw *d, const struct player *p)
 {
-	return p->known || p->service >= p->shows_at * (1 - 1e-12);
+	return p->group >= 0 && d->groups[p->group].n_ended > 0 &&
+	       !p->curve->job->tells_its_work;
+}
+
+bool player_shows_length(const struct draw *d, const struct player *p)
+{
+	return p->told || p->service >= p->shows_at * (1 - 1e-12) || has_learnt(d, p);
+}
+
+/* What remains of a player, as the order takes it: as told, or as ended siblings were long. The
+ * longer it has outlived that, the longer it is taken to go on. */
+static double expected_work(const struct draw *d, const struct player *p)
+{
+	const struct group *g = p->group < 0 ? NULL : &d->groups[p->group];
+	double work = p->told_work;
+
+	if (p->told && !(p->curve && p->curve->job->remaining_spread > 0))
+		return p->work;
+	if (!p->told && p->service >= p->shows_at * (1 - 1e-12))
+		return p->work;
+	if (!p->told)
+		work = g->ended_device_s / g->n_ended - p->service;
+	return fmax(work, OUTLIVED * p->service);
 }
 
 static double key_of(const struct draw *d, const struct player *p)
 {
-	double index = player_shows_length(p) ? p->work : d->index[p->bin];
+	const struct group *g = p->group < 0 ? NULL : &d->groups[p->group];
+	int bin = p->bin;
 
 	if (p->held && p->curve && !p->curve->job->preemptible)
 		return 0;
-	return p->held ? index / KEEPS : index;
+	if (p->curve && p->curve->job->first > 0 && isnan(p->start_s))
+		return -p->curve->job->first;
+	if (player_shows_length(d, p)) {
+		double index = expected_work(d, p);
+
+		if (!p->held || !p->curve)
+			return index;
+		return fmin(LENGTHS_KEPT_PART * index,
+			    index - p->least * p->curve->turn_cost_s);
+	}
+	if (g && g->pilot >= 0 && g->pilot != p - d->players) {
+		const struct player *pilot = &d->players[g->pilot];
+		int behind = draw_bin_of(d->lengths, pilot->service +
+					 pilot->least * d->curves->slice_s);
+
+		bin = behind > bin ? behind : bin;
+	}
+	return p->held ? d->index[bin] / KEEPS : d->index[bin];
 }
 
 bool player_may_run(const struct player *p)
@@ -40,12 +86,10 @@ static int by_key(const void *a, const void *b)
 	return comes_before(y, x) - comes_before(x, y);
 }
 
-static void order_players(struct draw *d)
+void draw_order(struct draw *d)
 {
 	bool is_first = d->n_ordered == 0;
 
-	for (int k = 0; k < d->n_moved; k++)
-		d->moved[k]->key = key_of(d, d->moved[k]);
 	if (d->one_ended || d->n_ordered < d->n) {
 		int n = 0;
 
@@ -57,12 +101,16 @@ static void order_players(struct draw *d)
 
 			if (!player_may_run(p))
 				continue;
-			p->key = key_of(d, p);
 			d->order[n++] = p;
 			d->n_wide += p->least > 1;
 		}
 		d->n_order = n;
 		d->one_ended = false;
+	}
+	draw_find_pilots(d);
+	for (int k = 0; k < d->n_order; k++) {
+		d->order[k]->key = key_of(d, d->order[k]);
+		d->order[k]->yields = false;
 	}
 	if (is_first) {
 		qsort(d->order, (size_t)d->n_order, sizeof(struct player *), by_key);
@@ -102,10 +150,12 @@ static int next_above(const struct player *p, int left)
  * for jobs of known length; jobs of unknown length have the middle rank there. */
 static double gain(const struct draw *d, const struct player *p, int position, int r)
 {
-	bool is_exact = player_shows_length(p) || !p->gets;
+	bool is_exact = player_shows_length(d, p) || !p->gets;
 	double rank = is_exact ? d->n_order - position : (d->n_order + 1) / 2.0;
 
-	return rank * (sqrt(speedup(p, r)) - sqrt(speedup(p, p->gets))) / (r - p->gets);
+	double more = rank * (sqrt(speedup(p, r)) - sqrt(speedup(p, p->gets))) / (r - p->gets);
+
+	return p->gets && r <= p->held ? more * SHRINKS : more;
 }
 
 /* Adds a player to `moved`, unless it is there already. */
@@ -122,40 +172,148 @@ static void note_moved(struct draw *d, struct player *p)
 	d->moved[at] = p;
 }
 
-/* n_given players have devices so far, `seen` of them have earlier places than the one that is
- * looked at. first: no player without a device was seen yet. */
+/* --- devices that are given before any worth is compared --- */
+
+/* True if the player's length is known well enough that it needs no slice. */
+static bool is_trusted(const struct draw *d, const struct player *p)
+{
+	return p->trusted || p->service >= p->shows_at * (1 - 1e-12) ||
+	       (has_learnt(d, p) && d->groups[p->group].n_ended >= TRUSTED_SIBLINGS);
+}
+
+double player_kept_s(const struct draw *d, const struct player *p)
+{
+	if (p->curve && !p->curve->job->preemptible)
+		return HUGE_VAL;
+	return is_trusted(d, p) ? fmin(p->kept_s, p->turn_s) : p->kept_s;
+}
+
+bool player_is_kept(const struct draw *d, const struct player *p)
+{
+	return p->held && p->least && d->now_s < player_kept_s(d, p) * (1 - 1e-12);
+}
+
+static bool may_be_suspended(const struct draw *d, const struct player *p)
+{
+	return p->gets && p->curve && p->curve->job->preemptible && !p->brief &&
+	       d->now_s >= p->settled_s &&
+	       p->curve->turn_cost_s < SUSPENSION_SLICES * d->curves->slice_s;
+}
+
+/* Takes its devices from the player whose slice ends first among those that can be suspended.
+ * Returns their number. */
+static int suspend_one(const struct draw *d, int lacking)
+{
+	struct player *first = NULL;
+	int n;
+
+	for (int k = 0; k < d->n_moved; k++) {
+		struct player *p = d->moved[k];
+
+		if (may_be_suspended(d, p) && p->gets >= lacking &&
+		    (!first || player_kept_s(d, p) < player_kept_s(d, first)))
+			first = p;
+	}
+	if (!first)
+		return 0;
+	n = first->gets;
+	first->gets = 0;
+	first->yields = true;
+	return n;
+}
+
+/* The devices that the brief player must not take, of jobs that are known to end sooner. */
+static int ends_sooner(const struct draw *d, double device_s)
+{
+	int n = 0;
+
+	for (int k = 0; k < d->n_moved; k++) {
+		const struct player *p = d->moved[k];
+
+		if (p->held && !p->gets && !p->yields && is_trusted(d, p) && p->key <= device_s)
+			n += p->held;
+	}
+	return n;
+}
+
+/* Starts a brief player, if there is room. Returns the number of devices that are taken for it from
+ * those left, below 0 where another player leaves more. */
+static int start_brief(struct draw *d, struct player *p, int left)
+{
+	int freed = 0, apart;
+
+	if (!player_may_run(p) || p->held || !isnan(p->start_s))
+		return 0;
+	apart = ends_sooner(d, claims_brief_device_s(p->curve));
+	if (p->least > left - apart)
+		freed = suspend_one(d, p->least - (left - apart));
+	if (p->least > left + freed - apart)
+		return -freed;
+	p->gets = p->least;
+	note_moved(d, p);
+	return p->least - freed;
+}
+
+/* Keeps devices for those within their slices, and starts brief players. Returns the number of
+ * devices that are left; *n_given: the players that have some. */
+static int claim_devices(struct draw *d, int *n_given)
+{
+	int left = d->curves->n_devices;
+
+	for (int k = 0; k < d->n_moved; k++) {
+		struct player *p = d->moved[k];
+
+		if (!player_is_kept(d, p) || p->held > left)
+			continue;
+		p->gets = d->now_s < p->settled_s || (p->curve && !p->curve->job->preemptible)
+			? p->held : p->least < p->held ? p->least : p->held;
+		left -= p->gets;
+	}
+	for (int k = 0; k < d->n_brief; k++)
+		left -= start_brief(d, &d->players[d->brief[k]], left);
+	*n_given = 0;
+	for (int k = 0; k < d->n_moved; k++)
+		*n_given += d->moved[k]->gets > 0;
+	return left;
+}
+
+/* The player that gains most from more devices, at most `left`, and how many it then has. n_given
+ * players have some. NULL: none gains. */
+static struct player *find_best(const struct draw *d, int left, int n_given, int *replicas)
+{
+	struct player *best = NULL;
+	bool first = true;		/* no player without a device was seen yet */
+	double most = 0;
+	int seen = 0;			/* players with devices in earlier places */
+
+	for (int k = 0; k < d->n_order; k++) {
+		struct player *p = d->order[k];
+		int r;
+
+		/* No player from this place on may get more. */
+		if (!first && seen == n_given && d->n_wide == 0)
+			break;
+		seen += p->gets > 0;
+		/* Among several jobs that need a single first device, the first one gains most. */
+		if (p->yields || (!p->gets && p->least == 1 && !first))
+			continue;
+		first &= p->gets || p->least > 1;
+		r = next_above(p, left);
+		if (!r || gain(d, p, k, r) <= most)
+			continue;
+		most = gain(d, p, k, r);
+		best = p;
+		*replicas = r;
+	}
+	return best;
+}
+
 static void give_devices(struct draw *d)
 {
-	int left = d->curves->n_devices, n_given = 0;
+	int n_given, left = claim_devices(d, &n_given), replicas = 0;
+	struct player *best;
 
-	while (left > 0) {
-		struct player *best = NULL;
-		bool first = true;
-		double most = 0;
-		int replicas = 0, seen = 0;
-
-		for (int k = 0; k < d->n_order; k++) {
-			struct player *p = d->order[k];
-			int r;
-
-			/* No player from this place on may get more. */
-			if (!first && seen == n_given && d->n_wide == 0)
-				break;
-			seen += p->gets > 0;
-			/* Among several jobs that need a single first device, the first one gains
-			 * most. */
-			if (!p->gets && p->least == 1 && !first)
-				continue;
-			first &= p->gets || p->least > 1;
-			r = next_above(p, left);
-			if (!r || gain(d, p, k, r) <= most)
-				continue;
-			most = gain(d, p, k, r);
-			best = p;
-			replicas = r;
-		}
-		if (!best)
-			return;
+	while (left > 0 && (best = find_best(d, left, n_given, &replicas))) {
 		n_given += !best->gets;
 		left -= replicas - best->gets;
 		best->gets = replicas;
@@ -167,7 +325,7 @@ void draw_give(struct draw *d)
 {
 	int n = 0;
 
-	order_players(d);
+	draw_order(d);
 	for (int k = 0; k < d->n_moved; k++) {
 		d->moved[k]->gets = 0;
 		if (d->moved[k]->held && player_may_run(d->moved[k]))
@@ -178,8 +336,14 @@ void draw_give(struct draw *d)
 	for (int k = 0; k < d->n_moved; k++) {
 		struct player *p = d->moved[k];
 
-		if (p->gets && !p->held)
+		if (p->gets && !p->held) {
 			p->delay_s = p->curve ? p->curve->restart_s : d->restart_s;
+			draw_set_kept(d, p, d->now_s);
+			if (isnan(p->start_s)) {
+				p->start_s = d->now_s;
+				p->rests_on_guess = d->n_guessed > 0;
+			}
+		}
 		p->held = p->gets;
 	}
 }

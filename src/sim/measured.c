@@ -183,6 +183,9 @@ static int tell_ends(struct sim *s)
 					.time_s = s->now_s, .from_s = s->now_s + ends[i].from_s,
 					.middle_s = s->now_s + ends[i].middle_s,
 					.to_s = s->now_s + ends[i].to_s,
+					.start_from_s = s->now_s + ends[i].start_from_s,
+					.start_middle_s = s->now_s + ends[i].start_middle_s,
+					.start_to_s = s->now_s + ends[i].start_to_s,
 				};
 		}
 	}

@@ -341,6 +341,13 @@ static void tell_learned(const struct sim_job *job, struct sched_job *told)
 				  (double)job->spec->application->initial_batch_size;
 	told->remaining_spread = siblings_spread(&past->work);
 	told->remaining_device_s = siblings_remaining(&past->service, job->service_device_s);
+	told->typical_work = exp(past->work.mean) *
+			     (double)job->spec->application->initial_batch_size;
+	told->done_work = t->progress * (double)job->spec->application->initial_batch_size;
+	if (!isnan(told->remaining_samples))
+		return;
+	told->typical_work = exp(past->service.mean);
+	told->done_work = job->service_device_s;
 }
 
 int training_tell(struct sim *s, struct sim_job *job, struct sched_job *told)
@@ -360,6 +367,7 @@ int training_tell(struct sim *s, struct sim_job *job, struct sched_job *told)
 	tell_by_model(s, job, told);
 	told->workload = t->past - measured_of(s)->pasts + 1;
 	told->adapts = !a->fixed_batch_size && a->max_batch_size > a->initial_batch_size;
+	told->tells_its_work = s->options->lengths == SIM_LENGTHS_KNOWN;
 	told->remaining_samples = sim_told_left(
 		s, (job_end(job) - t->progress) * (double)a->initial_batch_size);
 	if (s->options->lengths == SIM_LENGTHS_LEARNED)

@@ -204,7 +204,8 @@ static void add_end(struct text *t, const struct simulations *s, int run, int i,
 	const struct sim_job_result *job = &s->results[run].jobs[i];
 	const struct sim_end *end = &job->ends[k];
 	const double numbers[] = { end->part, end->time_s, end->from_s, end->middle_s, end->to_s,
-				   job->finish_s };
+				   job->finish_s, end->start_from_s, end->start_middle_s,
+				   end->start_to_s, job->start_s };
 
 	csv_add(t, job->name);
 	for (size_t n = 0; n < sizeof(numbers) / sizeof(numbers[0]); n++) {
@@ -229,7 +230,8 @@ static void add_ends(struct text *t, const struct simulations *s, int run)
 
 int simulations_write_ends(const struct simulations *s, const char *path, struct err *err)
 {
-	return write_runs(s, path, "name,part,time,from,middle,to,finish,workload" RUN_COLUMNS,
+	return write_runs(s, path, "name,part,time,from,middle,to,finish,"
+			  "start_from,start,start_to,started,workload" RUN_COLUMNS,
 			  add_ends, err);
 }
 
