@@ -90,6 +90,8 @@ struct formatted format_number(double x);
 /* Local time, by the zone of the last tzset(3): 14:20:31 less than an hour from now, where events
  * follow each other; else 14:20 when within today, else 11-20 14:20. "-" for NaN. */
 struct formatted format_time(double wall_s, double now_wall_s);
+/* The same without seconds. */
+struct formatted format_minute(double wall_s, double now_wall_s);
 
 /* --- rows of text in aligned columns, for people, on any terminal or in a pipe --- */
 

@@ -36,8 +36,9 @@ struct status_job {
 	const char *stuck;		/* as engine.h has it; NULL: nothing is known */
 	char *remark;			/* owned; store_run_remark(); NULL: it has no GPU */
 	double eta_s;			/* running time still to come, by the declared work */
-	/* Wall clock: between these it ends in 4 of 5 cases. Told by status_tell_ends() alone. */
-	double end_from_s, end_to_s;
+	/* Wall clock, by status_tell_ends() alone; NaN: not known. When a job that waits starts,
+	 * and when it ends; between the last two it ends in 4 of 5 cases. */
+	double likely_start_s, likely_end_s, end_from_s, end_to_s;
 	bool length_is_known;		/* else the interval is a guess by other jobs' lengths */
 	/* If the declared work is not known: the running time still to come if the job is as long
 	 * as the jobs of its workload that are done, and the number of these jobs; else NaN and

@@ -113,6 +113,15 @@ static int print(struct session *s, const struct request *r, const struct id_lis
 	return rc;
 }
 
+/* The table tells when the jobs start that wait, and nothing else of these times. */
+static bool tells_ends(const struct request *r, const struct status *status)
+{
+	bool table = !r->o->columns && !r->o->summary;
+
+	return r->o->json || (table && (status->n_waiting > 0 || status->n_suspended > 0)) ||
+	       (table && r->what.n_operands > 0);
+}
+
 static int show_jobs(struct session *s, const struct request *r, const struct output *out,
 		     struct err *err)
 {
@@ -137,7 +146,7 @@ static int show_jobs(struct session *s, const struct request *r, const struct ou
 		if (r->o->sort)
 			status_sort(&status, r->o->sort);
 		/* An error here leaves out the expected ends; all the rest is still shown. */
-		if (r->o->json || (ids.count && is_detailed(r, &ids)))
+		if (tells_ends(r, &status))
 			status_tell_ends(s, &status, &(struct err){ 0 });
 		rc = print(s, r, &ids, &status, out, err);
 		status_release(&status);

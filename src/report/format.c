@@ -125,9 +125,8 @@ struct formatted format_energy(double joules)
 	return form("%.*f %s", decimals(n), n, units[unit]);
 }
 
-struct formatted format_time(double wall_s, double now_wall_s)
+static struct formatted time_form(double wall_s, double now_wall_s, bool soon)
 {
-	bool soon = fabs(wall_s - now_wall_s) < 3600;
 	struct formatted f;
 	struct tm t, today;
 	time_t when, now;
@@ -143,6 +142,16 @@ struct formatted format_time(double wall_s, double now_wall_s)
 		 t.tm_year == today.tm_year && t.tm_yday == today.tm_yday
 		 ? "%H:%M" : "%m-%d %H:%M", &t);
 	return f;
+}
+
+struct formatted format_time(double wall_s, double now_wall_s)
+{
+	return time_form(wall_s, now_wall_s, fabs(wall_s - now_wall_s) < 3600);
+}
+
+struct formatted format_minute(double wall_s, double now_wall_s)
+{
+	return time_form(wall_s, now_wall_s, false);
 }
 
 /* --- cells of tables in these forms --- */

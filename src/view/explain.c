@@ -402,6 +402,8 @@ static int read_all(struct session *s, int64_t job_id, struct explanation *e, st
 	if (status_read(s, &query, &e->status, err))
 		return -1;
 	e->item = &e->status.items[0];
+	/* An error here leaves out the expected times; all the rest is still shown. */
+	status_tell_ends(s, &e->status, &(struct err){ 0 });
 	e->job = e->item->job;
 	if (ask_decision(s, e, err) ||
 	    store_decision_of_job(&s->store, job_id, &e->decision, err) ||

@@ -22,16 +22,22 @@ static double run_time_left(const struct explanation *e)
 								 : (double)NAN;
 }
 
-static void add_end_of_waiting(const struct explanation *e, struct text *t)
+/* False: nothing is known. */
+static bool add_end_of_waiting(const struct explanation *e, struct text *t)
 {
-	double left_s = run_time_left(e), start_s = e->job->next_start_s;
+	double left_s = run_time_left(e);
+	struct text start = TEXT_INIT;
+	bool known;
 
-	if (isfinite(left_s))
-		text_addf(t, "by %s, or sooner: ", time_of(e, start_s + left_s).s);
-	text_addf(t, "to start by %s", time_of(e, start_s).s);
-	if (isfinite(left_s))
+	status_add_ends(t, &e->status, e->item);
+	if (status_add_start(&start, &e->status, e->item))
+		text_addf(t, "%sto start %s", t->length ? "; " : "", start.data);
+	known = t->length > 0;
+	if (known && isfinite(left_s))
 		text_addf(t, ", then %s on %d device%s if it keeps them", format_duration(left_s).s,
 			  e->least, plural(e->least));
+	text_release(&start);
+	return known;
 }
 
 static void add_end(const struct explanation *e, struct text *t)
@@ -55,10 +61,10 @@ static void add_end(const struct explanation *e, struct text *t)
 			  e->item->expected_jobs > 1 ? "are" : "is");
 	else if (job->profile)	/* a profile's next_start_s is not its own start */
 		text_add(t, "with its budget, at the latest");
+	else if (!e->item->run && add_end_of_waiting(e, t))
+		;
 	else if (!(job_total_samples(job) > 0 || job_total_steps(job) > 0))
 		text_add(t, "not known: submitted without --samples, --steps or --epochs");
-	else if (job->next_start_s > e->status.now_wall_s)
-		add_end_of_waiting(e, t);
 	else
 		text_add(t, !e->item->run ? "not known: it waits"
 			    : job->progress.samples > 0 || job->progress.steps > 0

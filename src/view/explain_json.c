@@ -201,6 +201,8 @@ void explanation_print_json(const struct explanation *e, FILE *out)
 	json_number(&j, "eta_s", e->item->eta_s);
 	json_number(&j, "expected_s", e->item->expected_s);
 	json_positive(&j, "expected_from_jobs", e->item->expected_jobs);
+	json_number(&j, "likely_start_time_s", e->item->likely_start_s);
+	json_number(&j, "likely_end_time_s", e->item->likely_end_s);
 	json_number(&j, "end_time_s", job_has_ended(e->job->state) ? e->job->end_time_s
 				      : e->status.now_wall_s + e->item->eta_s);
 	json_end(&j);

@@ -129,6 +129,7 @@ static void derive(const struct status *status, const struct job *job, struct st
 					     (run ? run->configuration.replicas * duration_s : 0),
 		.done_ratio = done_ratio_of(job, run),
 		.throughput_eps = run ? throughput_of(run) : (double)NAN,
+		.likely_start_s = (double)NAN, .likely_end_s = (double)NAN,
 		.end_from_s = (double)NAN, .end_to_s = (double)NAN,
 	};
 	item->eta_s = run ? eta_of(item) : (double)NAN;

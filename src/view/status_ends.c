@@ -27,6 +27,14 @@ static bool plays(const struct status_job *item, double now_wall_s)
 		item->state == SHOWN_RUNNING || item->state == SHOWN_SUSPENDED);
 }
 
+static bool any_plays(const struct status *status)
+{
+	for (int i = 0; i < status->jobs.count; i++)
+		if (plays(&status->items[i], status->now_wall_s))
+			return true;
+	return false;
+}
+
 /* Copies the jobs that run or may run; what they own stays that of `all`. */
 static int find_players(struct session *s, const struct status *all, struct job_list *players,
 			struct err *err)
@@ -67,6 +75,77 @@ static struct status_job *shown(struct status *status, int64_t id)
 	return NULL;
 }
 
+/* --- what is told of each job --- */
+
+/* An end is told if its late draw is at most so many times as far as its early one, a minute added
+ * to both, and jobs have ended, by whose lengths it may be guessed; or if it is within a day and
+ * the job told its work, or something tells how long it is at most. */
+#define END_NEAR 36.0
+#define END_NEAR_S 60.0
+#define END_SOON_S 86400.0
+
+static void forget_ends(struct job_ends *ends, int n)
+{
+	for (int i = 0; i < n; i++)
+		ends[i].start_middle_s = ends[i].from_s = ends[i].middle_s = ends[i].to_s =
+			(double)NAN;
+}
+
+/* A job in line. */
+struct place {
+	int nth;
+	struct job_ends *ends;
+};
+
+static int by_place(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+
+	return (x->nth > y->nth) - (x->nth < y->nth);
+}
+
+/* No job is told an earlier start than those before it in line. */
+static void put_in_line(const struct sched_input *in, struct job_ends *ends)
+{
+	size_t n_jobs = (size_t)in->n_jobs;
+	struct sched_choice *choices = xcalloc(n_jobs, sizeof(*choices));
+	struct place *places = xcalloc(n_jobs, sizeof(*places));
+	double start_s = 0;
+	int n = 0;
+
+	policy_decide(&policy_goodput, in, false, choices);
+	for (int i = 0; i < in->n_jobs; i++) {
+		const struct verdict *v = &choices[i].verdict;
+
+		for (int k = v->n_remarks; k < v->n; k++)
+			if (v->facts[k].kind == FACT_IN_LINE && !isnan(ends[i].start_middle_s))
+				places[n++] = (struct place){ v->facts[k].n, &ends[i] };
+	}
+	qsort(places, (size_t)n, sizeof(*places), by_place);
+	for (int k = 0; k < n; k++)
+		places[k].ends->start_middle_s = start_s =
+			fmax(start_s, places[k].ends->start_middle_s);
+	free(places);
+	free(choices);
+}
+
+static void tell(const struct status *status, struct status_job *item, const struct sched_input *in,
+		 const struct sched_job *job, const struct job_ends *ends)
+{
+	bool near = ends->to_s + END_NEAR_S <= END_NEAR * (ends->from_s + END_NEAR_S);
+	bool known = ends->length_known || job->tells_its_work;
+
+	if (!job->replicas)
+		item->likely_start_s = status->now_wall_s + ends->start_middle_s;
+	if (known ? !near && !(ends->to_s < END_SOON_S) : !near || in->n_ended == 0)
+		return;
+	item->likely_end_s = status->now_wall_s + ends->middle_s;
+	item->end_from_s = status->now_wall_s + ends->from_s;
+	item->end_to_s = status->now_wall_s + ends->to_s;
+	item->length_is_known = (!isnan(job->remaining_samples) || job->remaining_device_s > 0) &&
+				!(job->remaining_spread > SCHED_TRUSTED_SPREAD);
+}
+
 int status_tell_ends(struct session *s, struct status *status, struct err *err)
 {
 	struct status_query query = {
@@ -78,7 +157,7 @@ int status_tell_ends(struct session *s, struct status *status, struct err *err)
 	struct status all;
 	int rc;
 
-	if (!s->store.db || !status->jobs.count)
+	if (!s->store.db || !status->jobs.count || !any_plays(status))
 		return 0;
 	if (session_settings(s, &config, err) || status_read(s, &query, &all, err))
 		return -1;
@@ -98,15 +177,14 @@ int status_tell_ends(struct session *s, struct status *status, struct err *err)
 			wanted[i] = items[i] != NULL;
 		}
 		ends_of(&in.input, &stream, wanted, ends);
-		for (int i = 0; i < in.input.n_jobs; i++) {
-			if (!items[i] || items[i]->stuck)
-				continue;
-			items[i]->end_from_s = status->now_wall_s + ends[i].from_s;
-			items[i]->end_to_s = status->now_wall_s + ends[i].to_s;
-			items[i]->length_is_known =
-				!isnan(in.input.jobs[i].remaining_samples) &&
-				!(in.input.jobs[i].remaining_spread > SCHED_TRUSTED_SPREAD);
-		}
+		if (policy_find(config.policy) == &policy_goodput)
+			put_in_line(&in.input, ends);
+		else	/* they go by other rules than those of ends.h */
+			forget_ends(ends, in.input.n_jobs);
+		for (int i = 0; i < in.input.n_jobs; i++)
+			if (items[i] && !items[i]->stuck)
+				tell(status, items[i], &in.input, &in.input.jobs[i],
+				     &ends[i]);
 		free(items);
 		free(ends);
 		free(wanted);

@@ -165,11 +165,7 @@ static void print_progress(const struct status *status, const struct status_job 
 			  status_separator(&t), format_duration(item->expected_s).s,
 			  item->expected_jobs);
 	output_textline(out, "rate", &t);
-	if (isfinite(item->end_from_s))
-		text_addf(&t, "%s to %s, in 4 of 5 cases%s",
-			  format_time(item->end_from_s, status->now_wall_s).s,
-			  format_time(item->end_to_s, status->now_wall_s).s,
-			  item->length_is_known ? "" : "; a guess, by how long jobs are here");
+	status_add_ends(&t, status, item);
 	output_textline(out, "ends", &t);
 	status_add_metrics(&t, &d->metrics);
 	output_text_if(out, "metrics", &t);
@@ -253,11 +249,10 @@ void status_print_job(const struct status *status, const struct status_job *item
 	output_textline(out, "reason", &t);
 	if (begins)
 		;
-	else if (job->next_start_s > status->now_wall_s)
-		text_addf(&t, "by %s, or sooner",
-			  format_time(job->next_start_s, status->now_wall_s).s);
-	else if (isfinite(job->next_start_s))
+	else if (job->next_start_s <= status->now_wall_s)
 		text_add(&t, "at the next pass");
+	else
+		status_add_start(&t, status, item);
 	if (t.length && !job->profile)
 		output_textline(out, "next start", &t);
 	text_release(&t);

@@ -225,6 +225,8 @@ static void print_job(struct json *j, const struct status_job *item)
 	for (int i = 0; item->run && i < run_held(item->run); i++)
 		json_string(j, NULL, item->run->devices[i].id);
 	json_end(j);
+	json_number(j, "likely_start_time_s", job->profile ? (double)NAN : item->likely_start_s);
+	json_number(j, "likely_end_time_s", item->likely_end_s);
 	json_number(j, "end_from_s", item->end_from_s);
 	json_number(j, "end_to_s", item->end_to_s);
 	json_number(j, "supervisor_silent_s", item->silent_s);

@@ -60,12 +60,10 @@ static void reason_queued(const struct status *status, const struct status_job *
 
 	if (status_add_begin(out, status, job))
 		return;
-	if (job->next_start_s > status->now_wall_s) {
-		text_add(out, "by ");
-		text_add(out, format_time(job->next_start_s, status->now_wall_s).s);
-		text_add(out, ": ");
-	} else if (isfinite(job->next_start_s))
+	if (job->next_start_s <= status->now_wall_s)
 		text_add(out, "next pass: ");
+	else if (status_add_start(out, status, item))
+		text_add(out, ": ");
 	text_add(out, *job->reason ? job->reason : "no pass has looked at it yet");
 }
 

@@ -63,6 +63,46 @@ bool status_add_begin(struct text *t, const struct status *status, const struct 
 	return true;
 }
 
+#define LATEST_WITHIN_S 86400.0
+
+/* A time to the minute; up: rounded up. */
+static struct formatted minute_of(double wall_s, bool up, double now_wall_s)
+{
+	double minutes = wall_s / 60;
+
+	return format_minute(60 * (up ? ceil(minutes) : round(minutes)), now_wall_s);
+}
+
+bool status_add_start(struct text *t, const struct status *status, const struct status_job *item)
+{
+	double now_s = status->now_wall_s, likely_s = item->likely_start_s;
+	double latest_s = item->job->next_start_s;
+	struct formatted likely = minute_of(likely_s, false, now_s);
+	struct formatted latest = minute_of(latest_s, true, now_s);
+	/* A job that does not wait for its turn has no likely start: its time is known. */
+	bool is_bound = latest_s > now_s && latest_s < now_s + LATEST_WITHIN_S &&
+			(isfinite(likely_s) || !strstr(item->job->reason, LENGTH_UNKNOWN));
+	size_t before = t->length;
+
+	if (isfinite(likely_s) && !(is_bound && likely_s > latest_s))
+		text_addf(t, "likely about %s", likely.s);
+	if (is_bound && (t->length == before || strcmp(likely.s, latest.s) != 0))
+		text_addf(t, "%sat the latest %s", t->length > before ? "; " : "", latest.s);
+	return t->length > before;
+}
+
+void status_add_ends(struct text *t, const struct status *status, const struct status_job *item)
+{
+	double now_s = status->now_wall_s;
+
+	if (isfinite(item->likely_end_s))
+		text_addf(t, "likely %s; %s to %s in 4 of 5 cases%s",
+			  format_time(item->likely_end_s, now_s).s,
+			  format_time(item->end_from_s, now_s).s,
+			  format_time(item->end_to_s, now_s).s,
+			  item->length_is_known ? "" : "; a guess, by how long jobs like it are");
+}
+
 void status_add_helper(struct text *t, const struct job *job, const struct run *run)
 {
 	const char *torch = job->declared.torch;

@@ -109,7 +109,7 @@ run env COLUMNS=80 "$POLLUX" status 1
 like 'status ID shows the whole name' "^job 1: $long\$" "$out"
 like 'status ID shows the state with the device' '^  state +running on cpu:[01]$' "$out"
 like 'status ID shows between when and when the job ends' \
-	'^  ends +[^,]*[0-9]:[0-9]+ to [^,]*[0-9], in 4 of 5 cases; a guess, ' \
+	'^  ends +likely [^;]*; [^,]*[0-9]:[0-9]+ to [^,]*[0-9] in 4 of 5 cases; a guess, ' \
 	"$out"
 like 'status ID shows the position' \
 	'^  position +samples 250, steps 5, epoch 1\.5, loss 0\.5, 25\.0% done$' "$out"
@@ -144,7 +144,8 @@ checkpoint_samples command devices directory done_ratio end_from_s end_time_s \
 end_to_s ends_by epoch eta_s exit_code expected_from_jobs expected_s failures first_rank \
 gpu_memory_bytes gpu_remark grace_s group_id \
 group_index guarantee id interactive \
-kind launch learning_rate learning_rate_rule log_limit_bytes loss \
+kind launch learning_rate learning_rate_rule \
+likely_end_time_s likely_start_time_s log_limit_bytes loss \
 lost_s lost_samples max_batch_size max_local_batch_size max_replicas min_batch_size \
 min_replicas name next_start_time_s noise_scale not_kind on_end optimizer parameters \
 passes_steps plan plans position_is_least preemption \
