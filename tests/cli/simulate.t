@@ -175,7 +175,8 @@ is 'the figures are those on record (UPDATE=1 records)' \
 status '--ends-csv is accepted' 0 simulate -w "$example/workloads" -n 4 -l known \
 	-k full --ends-csv ends.csv --json
 is '--ends-csv has a heading' \
-	'name,part,time,from,middle,to,finish,start_from,start,start_to,started,workload,policy,draw' \
+	"name,part,time,from,middle,to,finish,start_from,start,start_to,started,workload,\
+policy,draw" \
 	"$(head -n 1 ends.csv)"
 is '--ends-csv does not change what happens' \
 	"$(simulate -w "$example/workloads" -n 4 -l known -k full --json |
