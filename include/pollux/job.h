@@ -237,6 +237,8 @@ struct run {
 	char framework[96];
 	/* what the helper does not do, and why; "": all parts work */
 	char helper[256];
+	int64_t stage;			/* which of its trainings it is at; 0: not told */
+	double stage_first_steps;	/* the position of the job where that began; NaN */
 	double first_step_s;		/* launch to first report: NaN none yet */
 	double stop_duration_s;		/* from our signal to the end: NaN */
 	char *resumed_from;	/* launched with the resume arguments, to go on from this; NULL */

@@ -11,9 +11,10 @@
  * unknown; PEAK_BYTES and LIMIT_BYTES: of the allocator of one device. FRAMEWORK and HELPER: the
  * helper for PyTorch is on, and what it does not do. RESUMES: 1: the program continues from its
  * checkpoints when it is launched again; 2: it also saves when it is told to stop; 0: neither.
- * ENDED: 1: the program has done all its work; 2: its training has ended by itself, unless it had
- * been told to stop; 0: another training begins. METRIC.name: a number of the program's own, for
- * people.
+ * STAGE: the training that begins is the second, third, ... of the run, at the STEP and SAMPLES of
+ * the same message; what was told of the end is over. ENDED: 1: the program has done all its work;
+ * 2: its training has ended by itself, unless it had been told to stop; 0: another training
+ * begins. METRIC.name: a number of the program's own, for people.
  *
  * Only the user's processes can write to the socket, but a program may have gone mad: the worst
  * that a message can do is to be counted as malformed. */
@@ -54,7 +55,7 @@ struct report_message {
 	int64_t step, samples, step_ns, sync_ns;
 	int64_t config, parameters;
 	int64_t total_steps, total_samples, grad_samples;
-	int64_t peak_bytes, out_of_memory, limit_bytes, resumes, ended;
+	int64_t peak_bytes, out_of_memory, limit_bytes, resumes, ended, stage;
 	double grad_sqr, grad_var, epoch, total_epochs;
 	struct report_value loss;
 	char checkpoint[PATH_MAX], resumed[PATH_MAX];

@@ -47,6 +47,7 @@ static const struct key keys[] = {
 	KEY("LIMIT_BYTES", VALUE_COUNT, limit_bytes),
 	KEY("RESUMES", VALUE_COUNT, resumes),
 	KEY("ENDED", VALUE_COUNT, ended),
+	KEY("STAGE", VALUE_COUNT, stage),
 	KEY("FRAMEWORK", VALUE_TEXT, framework),
 	KEY("HELPER", VALUE_LINE, helper),
 	KEY("WAKE", VALUE_FLAG, wake),
@@ -201,6 +202,7 @@ static void set_unknown(struct report_message *m)
 	m->step = m->samples = m->step_ns = m->sync_ns = m->config = m->parameters = -1;
 	m->total_steps = m->total_samples = m->grad_samples = -1;
 	m->peak_bytes = m->out_of_memory = m->limit_bytes = m->resumes = m->ended = -1;
+	m->stage = -1;
 	m->n_metrics = 0;
 	m->grad_sqr = m->grad_var = m->epoch = m->total_epochs = NAN;
 	m->loss = (struct report_value){ .given = false };

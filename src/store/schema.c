@@ -17,7 +17,7 @@
 #include "pollux/text.h"
 #include "sql.h"
 
-#define VERSION 48
+#define VERSION 49
 #define STAMP "PRAGMA application_id = " SQL_NUMBER(STORE_APPLICATION_ID) ";" \
 	"PRAGMA user_version = " SQL_NUMBER(VERSION) ";"
 
@@ -169,7 +169,7 @@ const char schema_text[] =
 	" lost_samples REAL NOT NULL DEFAULT 0, lost_s REAL NOT NULL DEFAULT 0,"
 	" step_time_s REAL, first_step_s REAL,"
 	" step_source TEXT,"			/* "reports", or "log:" and the pattern */
-	" framework TEXT, helper TEXT,"
+	" stage INTEGER, stage_first_steps REAL, framework TEXT, helper TEXT,"
 	" reports INTEGER NOT NULL DEFAULT 0, malformed_reports INTEGER NOT NULL DEFAULT 0,"
 	" refused_reports INTEGER NOT NULL DEFAULT 0, refusal TEXT, journal_bytes INTEGER,"
 	" peak_memory_bytes INTEGER, peak_device_memory_bytes INTEGER,"

@@ -145,6 +145,8 @@ static const struct store_column of_run[] = {
 	C("step_time_s", DOUBLE, step_time_s, UNKNOWN, SHOWN | REPORT),
 	C("first_step_s", DOUBLE, first_step_s, UNKNOWN, SHOWN | REPORT),
 	CHARS("step_source", step_source, REPORT),
+	C("stage", INT64, stage, ZERO, SHOWN | REPORT),
+	C("stage_first_steps", DOUBLE, stage_first_steps, UNKNOWN, SHOWN | REPORT),
 	CHARS("framework", framework, REPORT | SHOWN),
 	CHARS("helper", helper, REPORT | SHOWN),
 	C("stop_duration_s", DOUBLE, stop_duration_s, UNKNOWN, SHOWN | END),

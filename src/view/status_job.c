@@ -128,7 +128,21 @@ static void add_lost(struct text *t, const struct progress *p)
 			    "directory of checkpoints");
 }
 
-static void add_position(struct text *t, const struct status_job *item)
+/* Where a run stands in the last of its trainings that follow each other. */
+static void add_stage(struct text *t, const struct status_job *item, const struct run *run)
+{
+	double total = job_total(item->job).amount.steps, first;
+
+	if (!run || run->stage < 2 || !(item->job->progress.steps >= run->stage_first_steps))
+		return;
+	first = run->stage_first_steps;
+	text_addf(t, "%sstage %lld: %.15g", status_separator(t), (long long)run->stage,
+		  item->job->progress.steps - first);
+	if (total > first)
+		text_addf(t, " of %.15g", total - first);
+}
+
+static void add_position(struct text *t, const struct status_job *item, const struct run *run)
 {
 	const struct progress *p = &item->job->progress;
 	bool is_least = p->position_is_least && !(item->done_ratio >= 1);
@@ -138,6 +152,7 @@ static void add_position(struct text *t, const struct status_job *item)
 	status_add_number(t, is_least ? "steps at least" : "steps", p->steps);
 	if (isfinite(p->steps) && isfinite(total.steps))
 		text_addf(t, " of %.15g", total.steps);
+	add_stage(t, item, run);
 	status_add_number(t, "epoch", p->epoch);
 	if (isfinite(p->epoch) && isfinite(total.epochs))
 		text_addf(t, " of %.15g", total.epochs);
@@ -156,7 +171,7 @@ static void print_progress(const struct status *status, const struct status_job 
 	struct text t = TEXT_INIT;
 
 	fputs("\nprogress\n", out->file);
-	add_position(&t, item);
+	add_position(&t, item, d->runs.count ? &d->runs.items[d->runs.count - 1] : NULL);
 	output_textline(out, "position", &t);
 	status_add_number(&t, "samples/s", item->throughput_eps);
 	status_add_duration(&t, "to its end", item->eta_s);

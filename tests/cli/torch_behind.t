@@ -105,6 +105,55 @@ inner=$("$POLLUX" log "$id" | grep -x '[0-9]*')
 is 'a job that a job submitted has the helper once' 1 \
 	"$("$POLLUX" log "$inner" | grep -o share/pollux/torch | wc -l | tr -d ' ')"
 
+# --- several trainings in one job ---
+sed 's/range(3)/range(2)/' train.py >train2.py
+sed 's/^print.*/raise SystemExit(len(1))/' train.py >fails.py
+run_job -b 32 -- sh -c 'python3 train.py; python3 -c pass; python3 train2.py; sleep 0.3'
+is 'the positions of two trainings add up' '15.0|15.0|480.0|2|9.0' "$(store "SELECT j.steps,
+	j.reported_total_steps, j.samples, r.stage, r.stage_first_steps
+	FROM jobs j JOIN runs r ON r.job_id = j.id WHERE j.id = $id")"
+like 'status tells the stage' \
+	'position +samples 480, steps 15 of 15, stage 2: 6 of 6, .*100.0% done' \
+	"$("$POLLUX" status "$id")"
+is 'JSON tells the stage' '2:9' "$("$POLLUX" status --json "$id" |
+	json 'print join ":", @{$d->{jobs}[0]{details}{runs}[0]}{qw(stage stage_first_steps)}')"
+cat >exec.py <<'END'
+import sys
+exec(open("train2.py").read())
+END
+run_job -b 32 -- sh -c 'python3 train.py; python3 exec.py'
+is 'what the first training told of its end is no end of the second' '15.0||480.0' "$(store "SELECT
+	steps, reported_total_steps, samples FROM jobs WHERE id = $id")"
+like 'status shows no total that is not known' 'steps 15, stage 2: 6(, |$)' \
+	"$("$POLLUX" status "$id")"
+run_job -b 32 -- sh -c 'python3 fails.py; python3 train.py'
+is 'a training that failed is no stage' '|9.0' "$(store "SELECT r.stage, j.steps
+	FROM jobs j JOIN runs r ON r.job_id = j.id WHERE j.id = $id")"
+cat >stages.sh <<'END'
+trap 'kill $!; wait $!; exit 75' TERM
+for out in "$POLLUX_CHECKPOINT_DIR/one" "$POLLUX_CHECKPOINT_DIR/two"; do
+	mkdir -p "$out"
+	python3 "$1/train.py" --batch 256 --size 2560 --epochs "$(basename "$out" |
+		sed 's/one/1/; s/two/30/')" --out "$out" &
+	wait $!
+done
+END
+id=$("$POLLUX" submit -q -b 256 --suspend never --preempt -- sh stages.sh "$ROOT/tests/torch")
+"$POLLUX" schedule
+stands() { [ "$(store "SELECT steps >= 60 AND stage = 2 FROM runs JOIN jobs ON jobs.id = job_id
+	WHERE job_id = $id")" = 1 ]; }
+ok 'the second of two stages trains' wait_for 30 stands
+"$POLLUX" requeue "$id"
+is_stopped() { [ "$(store "SELECT state FROM runs WHERE job_id = $id AND number = 1")" = ended ]; }
+ok 'the run is stopped in its second stage' wait_for 30 is_stopped
+"$POLLUX" schedule
+"$POLLUX" wait --timeout $((30 * TIME_SCALE)) "$id"
+wait_for 20 no_supervisor
+is 'a run that is stopped in its second stage goes on there' '310.0|0.0|2|10.0' "$(store "
+	SELECT j.steps, j.lost_samples, r.stage, r.stage_first_steps
+	FROM jobs j JOIN runs r ON r.job_id = j.id WHERE j.id = $id AND r.number = 2")"
+is 'the files of runs are gone' '' "$(find "$POLLUX_DIR/run" -name "*.stage*")"
+
 # --- Pythons of other versions, and what a Python without torch pays ---
 for python in python2 python2.7 "$HOME"/.pyenv/versions/*/bin/python; do
 	"$python" -c '' 2>/dev/null || continue

@@ -417,6 +417,16 @@ static void test_totals(void)
 	job.profile = true;
 	ok(isnan(job_total_samples(&job)), "a profile has no total");
 	job_release(&job);
+	steps(1, 1, "STAGE=2\nSTEP=50\nSAMPLES=400\n");
+	job = stored_job();
+	ok(isnan(job_total_samples(&job)) && isnan(job.progress.total_epochs),
+	   "a second training of the run has none of the totals of the first");
+	job_release(&job);
+	steps(1, 1, "SAMPLES=500\nEPOCH=1\nTOTAL_EPOCHS=3\n");
+	job = stored_job();
+	near(job.progress.reported_total_samples, 700, 1e-12,
+	     "epochs of a second training count from where that began");
+	job_release(&job);
 	struct run kept = stored();
 
 	is_str(kept.framework, "torch 2.15.0", "the framework is kept with the run");

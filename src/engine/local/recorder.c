@@ -109,6 +109,7 @@ int recorder_go_on(struct recorder *r, struct store *store, const struct run *ru
 	int64_t windows;
 
 	r->position_is_known = true;
+	r->stage_first_samples = run->stage > 1 ? (double)NAN : 0;
 	r->steps_are_reported = !strcmp(run->step_source, "reports");
 	if (store_observation_get(store, run, &r->earlier, err) ||
 	    store_gradient_windows(store, run->id, &windows, err))
@@ -234,6 +235,19 @@ static void add_values(struct recorder *r, struct run *run, const struct report_
 		r->oom.bytes = -1;
 }
 
+/* Another training of the run begins. How long it is is not known yet. */
+static void begin_stage(struct recorder *r, struct run *run, const struct report_message *m)
+{
+	if (m->stage <= run->stage || m->step < 0)
+		return;
+	run->stage = m->stage;
+	run->stage_first_steps = (double)m->step;
+	r->stage_first_samples = m->samples >= 0 ? (double)m->samples : (double)NAN;
+	r->total_steps = r->total_samples = r->total_epochs = 0;
+	r->total_samples_are_reported = false;
+	r->has_ended = r->came_to_its_end = false;
+}
+
 static void add_position(struct recorder *r, struct run *run, const struct report_message *m,
 			 double now)
 {
@@ -261,8 +275,9 @@ static void add_position(struct recorder *r, struct run *run, const struct repor
 		r->total_samples = 0;
 	/* the samples of all epochs follow from those of the epochs done */
 	if (!r->total_samples_are_reported && m->epoch > 0 && r->total_epochs > 0 &&
-	    m->samples > 0)
-		r->total_samples = run->last_samples * r->total_epochs / m->epoch;
+	    m->samples > 0 && !isnan(r->stage_first_samples))
+		r->total_samples = r->stage_first_samples + r->total_epochs / m->epoch *
+				   (run->last_samples - r->stage_first_samples);
 }
 
 bool recorder_add(struct recorder *r, struct store *store, struct run *run, const char *bytes,
@@ -291,6 +306,7 @@ bool recorder_add(struct recorder *r, struct store *store, struct run *run, cons
 	run->malformed_reports += malformed;
 	r->changed = true;
 	see_reported(r, run, m);
+	begin_stage(r, run, m);
 	recorder_add_ended(r, m);
 	add_step(r, run, m, now_boot_s);
 	if (measures(run, m)) {

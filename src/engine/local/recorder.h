@@ -51,7 +51,10 @@ struct recorder {
 	struct observation earlier;
 	struct report_value loss;	/* the last one */
 	double steps, epoch;		/* NaN: not reported */
-	double total_samples, total_steps, total_epochs;	/* NaN: not reported */
+	/* NaN: not reported; 0: what was reported is over */
+	double total_samples, total_steps, total_epochs;
+	/* the samples of the job where the run's last training began; NaN: not known */
+	double stage_first_samples;
 	enum training_end end;		/* as reported */
 	char optimizer[96];		/* as reported; "": not */
 	bool total_samples_are_reported;	/* false: computed from epochs */

@@ -209,9 +209,12 @@ void kept_reports_remove(const char *socket_path)
 {
 	char *path = xasprintf("%s.kept", socket_path);
 	char *warned = xasprintf("%s.warned", socket_path);
+	char *stage = xasprintf("%s.stage", socket_path);	/* of the helper: stages.py */
 
 	unlink(path);
 	unlink(warned);
+	unlink(stage);
+	free(stage);
 	free(path);
 	free(warned);
 }

@@ -33,7 +33,7 @@ TEMPORARY = frozenset(
 
 
 class Positions:
-    """The file of positions: a list of {path, dev, ino, size, mtime, step, samples}.
+    """The file of positions: a list of {path, dev, ino, size, mtime, step, samples, base}.
 
     What was saved into memory has an empty path and an entry for its content. Weights without an
     optimizer have a true entry for weights.
@@ -61,15 +61,16 @@ class Positions:
         if not self.path:
             return
         self.write({"path": path, "dev": st.st_dev, "ino": st.st_ino, "step": saved.step,
-                    "samples": saved.samples, "size": st.st_size if is_settled else None,
+                    "samples": saved.samples, "base": getattr(saved, "base", 0),
+                    "size": st.st_size if is_settled else None,
                     "mtime": st.st_mtime_ns if is_settled else None,
                     "weights": saved.is_weights},
                    lambda e: (e.get("dev"), e.get("ino")) == (st.st_dev, st.st_ino))
 
-    def add_content(self, content, step, samples):
+    def add_content(self, content, step, samples, base=0):
         if self.path and content:
             self.write({"path": "", "dev": None, "ino": None, "size": None, "mtime": None,
-                        "content": content, "step": step, "samples": samples},
+                        "content": content, "step": step, "samples": samples, "base": base},
                        lambda e: e.get("content") == content)
 
     def write(self, entry, is_former):
@@ -110,6 +111,7 @@ class Saved:
         self.file = None if file is None else weakref.ref(file)
         self.key = (st.st_dev, st.st_ino)
         self.step, self.samples = steps.position()
+        self.base = steps.base
         self.is_weights = is_weights  # and no optimizer
         self.told = None
 
@@ -183,7 +185,7 @@ class Checkpoints:
         if path:
             self.written(path, file, not is_whole)
         else:
-            self.positions.add_content(content_of(f), *self.steps.position())
+            self.positions.add_content(content_of(f), *self.steps.position(), self.steps.base)
 
     def holds_position(self, state):
         """True if a state dictionary holds an optimizer, or objects that make their own."""
@@ -264,8 +266,8 @@ class Checkpoints:
     def resume_at(self, path, entry, taken=0):
         """taken: samples of passes since then."""
         self.has_resumed = True
-        self.steps.resume(entry["step"], entry["samples"], taken)
-        if self.helper.rank.reports():
+        if self.steps.resume(entry["step"], entry["samples"], taken, entry.get("base", 0)) \
+                and self.helper.rank.reports():
             self.helper.reporter.send(
                 {"RESUMED": path, "STEP": entry["step"], "SAMPLES": entry["samples"]})
 

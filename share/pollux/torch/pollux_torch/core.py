@@ -7,6 +7,7 @@ import socket
 import time
 
 from .kept import KeptFile
+from .stages import Stage
 
 
 START_NS = 5_000_000  # what it costs at Python's start, before its own time is taken
@@ -24,7 +25,8 @@ class Reporter:
     """
 
     KEPT = {"CHECKPOINT", "RESUMED", "FRAMEWORK", "HELPER", "TOTAL_STEPS", "TOTAL_SAMPLES",
-            "TOTAL_EPOCHS", "PARAMETERS", "ENDS", "OPTIMIZER", "OUT_OF_MEMORY", "RESUMES", "ENDED"}
+            "TOTAL_EPOCHS", "PARAMETERS", "ENDS", "OPTIMIZER", "OUT_OF_MEMORY", "RESUMES", "ENDED",
+            "STAGE"}
     MAX_KEPT = 32
     MAX_TEXT = 1000  # characters of one value
     LAST_TRIES, CHECKPOINT_TRIES, TRY_EVERY_S = 20, 1000, 0.01
@@ -35,6 +37,7 @@ class Reporter:
         self.is_full = False
         self.kept = []
         self.file = KeptFile(path) if path else None
+        self.stage = Stage(path)
 
     def send_last(self, values):
         """Before the program's end. Waits a moment if the supervisor has not read what came, and
@@ -50,6 +53,9 @@ class Reporter:
             self.file.end(self.socket, is_sent)
 
     def send(self, values):
+        first = self.stage.tell(values)
+        if first is not None:
+            self.send(first)
         lines = [self.line(k, v) for k, v in values.items() if v is not None]
         message = "".join(lines).encode("utf-8", "surrogateescape")
         while self.kept:
@@ -88,6 +94,7 @@ class Reporter:
         if self.socket is not None:
             self.socket.close()
         self.socket, self.kept = None, []
+        self.stage.forget()
 
 
 class Rank:

@@ -18,6 +18,7 @@ class Directory:
     def __init__(self, path, steps):
         self.path = path
         self.step, self.samples = steps.position()
+        self.base = steps.base
         self.before = self.identity()
 
     def identity(self):

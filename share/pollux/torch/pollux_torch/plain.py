@@ -36,13 +36,18 @@ class PlainSteps:
         self.clock.is_clean = False
 
     def expect(self, **totals):
-        totals = {k: v for k, v in totals.items() if v and self.totals.get(k) != v}
+        stage = self.helper.reporter.stage
+        before = {"TOTAL_STEPS": stage.steps, "TOTAL_SAMPLES": stage.samples}
+        totals = {k: v + before.get(k, 0) for k, v in totals.items() if v}
+        totals = {k: v for k, v in totals.items() if self.totals.get(k) != v}
         if totals and self.helper.rank.reports():
             self.totals.update(totals)
             self.helper.reporter.send(totals)
 
     def report(self, send=None, **more):
+        stage = self.helper.reporter.stage
         if self.helper.rank.reports():
             (send or self.helper.reporter.send)(dict({
-                "STEP": self.count, "SAMPLES": self.consumed or None, "EPOCH": self.epoch,
+                "STEP": stage.steps + self.count, "EPOCH": self.epoch,
+                "SAMPLES": stage.samples + self.consumed if self.consumed else None,
                 "STEP_NS": self.clock.take()}, **more))

@@ -41,7 +41,7 @@ class Steps:
         "accumulation", "in_step", "passes_in_step", "loss", "clock", "sent_ns",
         "report_ns", "extras", "after_update", "look", "on_pass", "config_version",
         "is_plain_pass", "is_plain_step", "is_nested", "wants_loss", "attention", "next_ns",
-        "stride", "ticked", "tick_at", "is_lazy", "unsettled", "settled", "is_alone",
+        "stride", "ticked", "tick_at", "is_lazy", "unsettled", "settled", "is_alone", "base",
         "handles", "pre_handle", "pre_hook", "register_pre_hook", "pass_hook", "see_optimizer")
 
     def __init__(self, helper, torch, samples, noise):
@@ -58,8 +58,9 @@ class Steps:
         self.main = nobody  # weak reference to the main optimizer
         self.parameters = 0
         self.others = {}  # id of another optimizer -> its updates since the main one's last
-        self.count = 0  # updates since the first launch of the job
-        self.consumed = 0  # samples since the first launch of the job
+        self.base = self.reporter.stage.steps  # updates of earlier stages: stages.py
+        self.count = self.base  # updates since the first launch of the job
+        self.consumed = self.reporter.stage.samples  # samples since the first launch of the job
         self.own = 0  # updates in this process
         self.own_consumed = self.own_taken = 0  # samples in this process: of all replicas; its own
         self.passes = 0  # backward passes since the last update
@@ -393,11 +394,15 @@ class Steps:
                 self.reporter.send({"PARAMETERS": size})
         return True
 
-    def resume(self, count, consumed, taken):
-        """The program continues from a checkpoint that was taken at this position."""
+    def resume(self, count, consumed, taken, base):
+        """The program continues from a checkpoint that was taken at this position, in a stage that
+        began at base. False: it only begins with what an earlier stage saved."""
         self.be_eager()
-        self.count, self.consumed = count, consumed
         self.samples.taken = taken
+        if count <= self.base:
+            return False
+        self.count, self.consumed, self.base = count, consumed, base
+        return True
 
     # --- what is not done in each update
 

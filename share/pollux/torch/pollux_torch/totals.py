@@ -310,7 +310,8 @@ class Totals:
         """Passes over the data in this process, where no loop over epochs was found. A program that
         takes batches from an endless iterator has no epochs that could end it."""
         samples = self.steps.samples
-        if samples.epochs < 2 or self.steps.count != self.steps.own or not self.reads_passes:
+        has_resumed = self.steps.count != self.steps.base + self.steps.own
+        if samples.epochs < 2 or has_resumed or not self.reads_passes:
             return None
         return samples.epochs - 1
 
@@ -355,6 +356,8 @@ class Totals:
             values = self.from_framework() or {}
             if self.end_from_framework is not None:
                 self.ends_by(self.end_from_framework())
+            if values.get("TOTAL_STEPS"):
+                values["TOTAL_STEPS"] += self.steps.base
             self.send(**{k: v for k, v in values.items() if k.startswith("TOTAL")})
             return {k: v for k, v in values.items() if not k.startswith("TOTAL")}
         now = time.monotonic()
