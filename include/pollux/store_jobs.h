@@ -136,7 +136,8 @@ void job_list_release(struct job_list *list);
 
 /* A job that is done. */
 struct ended_job {
-	int64_t workload, name;	/* text_number() of the workload's name, and of the job's */
+	int64_t workload;	/* text_number() of its name */
+	int64_t family;		/* job_family() */
 	double device_s;	/* service */
 	double samples;		/* that it trained on; NaN: not known */
 };

@@ -13,14 +13,14 @@ static int by_workload(const void *a, const void *b)
 	return (x->workload > y->workload) - (x->workload < y->workload);
 }
 
-static int by_name(const void *a, const void *b)
+static int by_family(const void *a, const void *b)
 {
 	const struct ended_job *x = a, *y = b;
 
-	return (x->name > y->name) - (x->name < y->name);
+	return (x->family > y->family) - (x->family < y->family);
 }
 
-/* Sorts the jobs in this order, and adds up those of one key, of which the others have none. */
+/* Sorts the jobs in this order, and adds up those of one key. */
 static void gather(struct past_list *list, struct ended_job *jobs, int n,
 		   int (*order)(const void *, const void *), double apart)
 {
@@ -34,7 +34,7 @@ static void gather(struct past_list *list, struct ended_job *jobs, int n,
 			past--;
 		else
 			list->items[list->n++] = (struct past){
-				.key = order == by_name ? jobs[i].name : jobs[i].workload,
+				.key = order == by_family ? jobs[i].family : jobs[i].workload,
 				.samples.apart = apart, .service.apart = apart,
 			};
 		siblings_add(&past->samples, jobs[i].samples);
@@ -53,7 +53,7 @@ int read_past_lengths(struct store *store, struct snapshot *s, struct err *err)
 	struct ended_job *jobs = xcalloc(SNAPSHOT_ENDED, sizeof(*jobs));
 	int n = store_ended_jobs(store, jobs, SNAPSHOT_ENDED, err);
 
-	gather(&s->name_pasts, jobs, n, by_name, SIBLINGS_APART);
+	gather(&s->family_pasts, jobs, n, by_family, SIBLINGS_APART);
 	gather(&s->workload_pasts, jobs, n, by_workload, 0);
 	/* A sweep of a hundred alike jobs tells once how long jobs of other workloads may be. */
 	for (int i = 0; i < s->workload_pasts.n; i++)
@@ -73,10 +73,8 @@ static int past_order(const void *key, const void *item)
 	return (wanted > past->key) - (wanted < past->key);
 }
 
-static const struct past *past_of(const struct past_list *list, const char *name)
+static const struct past *past_of(const struct past_list *list, int64_t key)
 {
-	int64_t key = text_number(name);
-
 	return bsearch(&key, list->items, (size_t)list->n, sizeof(*list->items), past_order);
 }
 
@@ -85,9 +83,11 @@ const struct past *past_of_job(const struct snapshot *s, const struct job *job)
 	static const struct past nothing = {
 		.fresh_samples = (double)NAN, .fresh_device_s = (double)NAN,
 	};
-	const struct past *past = past_of(&s->workload_pasts, job->declared.workload);
+	const struct past *past =
+		past_of(&s->workload_pasts, text_number(job->declared.workload));
+	int64_t family = job_family(job->declared.workload, job->declared.name);
 
-	if (!past)
-		past = past_of(&s->name_pasts, job->declared.name);
+	if (!past && family)
+		past = past_of(&s->family_pasts, family);
 	return past ? past : &nothing;
 }

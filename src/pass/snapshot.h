@@ -37,10 +37,9 @@ struct snapshot_memory {
 /* The newest jobs that are done, from which lengths are learnt. */
 #define SNAPSHOT_ENDED 1000
 
-/* What the jobs tell that are done, of one workload, or of one name: by default those of one script
- * have the same name. */
+/* What the jobs tell that are done, of one workload, or of one family. */
 struct past {
-	int64_t key;			/* text_number() of the name */
+	int64_t key;			/* text_number() of the workload, or job_family() */
 	struct siblings samples, service;
 	/* What remains by these of a job that has done nothing yet, as most that wait. */
 	double fresh_samples, fresh_device_s;
@@ -102,7 +101,7 @@ struct snapshot {
 	struct past_list {
 		struct past items[SNAPSHOT_ENDED];
 		int n;
-	} workload_pasts, name_pasts;
+	} workload_pasts, family_pasts;
 	double ended_device_s[SNAPSHOT_ENDED];	/* typical service, by workload_pasts */
 	double brief_device_s;		/* as in struct sched_input */
 	struct run_list runs;		/* not ended */
@@ -138,7 +137,7 @@ struct snapshot {
 /* Reads what jobs that have ended tell of lengths. past_lengths.c */
 int read_past_lengths(struct store *store, struct snapshot *s, struct err *err);
 /* What is known of the length of a job: by its workload or, where no job of that is done, by its
- * name. Without either, siblings of which none has ended. */
+ * family. Without either, siblings of which none has ended. */
 const struct past *past_of_job(const struct snapshot *s, const struct job *job);
 
 /* Looks at the machine, reads the store in one read transaction, and fits the models of

@@ -8,6 +8,7 @@
 #include "pollux/file.h"
 #include "pollux/paths.h"
 #include "pollux/submission.h"
+#include "pollux/text.h"
 #include "request.h"
 
 #define MOST_LINES 1000		/* comment lines at the head of a script that are read */
@@ -32,10 +33,13 @@ static bool is_any_runner(const char *program)
 
 const char *script_of_runner(char *const *argv)
 {
+	double number;
+
 	if (!argv[0] || !is_any_runner(argv[0]))
 		return NULL;
 	for (char *const *word = argv + 1; *word; word++)
-		if (**word != '-' && strchr(*word, '.') && !strpbrk(*word, " \t\n={;"))
+		if (**word != '-' && strchr(*word, '.') && !strpbrk(*word, " \t\n={;") &&
+		    !value_parse(*word, &number))
 			return *word;
 	return NULL;
 }

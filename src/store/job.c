@@ -152,6 +152,33 @@ enum job_state job_state_after(enum run_outcome outcome, enum stop_reason reason
 	return after_stop[reason];
 }
 
+/* path: of n bytes. */
+static bool is_installed(const char *path, size_t n, const char *name)
+{
+	static const char *const directories[] = { "bin/", "shims/" };
+	size_t n_name = strlen(name);
+
+	if (n <= n_name || memcmp(path + n - n_name, name, n_name) != 0)
+		return false;
+	n -= n_name;
+	for (size_t i = 0; i < sizeof(directories) / sizeof(*directories); i++) {
+		size_t end = strlen(directories[i]);
+
+		if (n > end && memcmp(path + n - end, directories[i], end) == 0)
+			return true;
+	}
+	return false;
+}
+
+int64_t job_family(const char *workload, const char *name)
+{
+	bool quoted = *workload == '\'';
+	const char *path = workload + quoted;
+	size_t n = strcspn(path, quoted ? "'" : " ");
+
+	return *path != '/' || is_installed(path, n, name) ? 0 : text_number(name);
+}
+
 static struct total_facts total_facts_of(const struct job *job)
 {
 	const struct progress *p = &job->progress;

@@ -308,7 +308,7 @@ int store_ended_jobs(struct store *s, struct ended_job *list, int most, struct e
 		char *workload = sql_text(q, 0), *name = sql_text(q, 1);
 
 		list[n++] = (struct ended_job){
-			text_number(workload), text_number(name), sql_double(q, 2),
+			text_number(workload), job_family(workload, name), sql_double(q, 2),
 			sql_double(q, 3),
 		};
 		free(workload);

@@ -42,4 +42,7 @@ is 'a job whose script took longer with other arguments starts later' 1 \
 	"$(before "$middle" "$long")"
 is 'a workload tells more than a script: where that took longer a job starts later' 1 \
 	"$(before "$middle" "$slow")"
+named() { store "SELECT name FROM jobs WHERE id = $("$POLLUX" submit -q --hold "$@")"; }
+is 'a number among the arguments of a shell is no name of a script' 'sh r.sh' \
+	"$(named sh -c : 0.1) $(named sh -x r.sh 0.1)"
 finish

@@ -1089,6 +1089,25 @@ static void observe(int64_t run_id, int64_t local_batch_size, double step_time_s
 	run_release(&run);
 }
 
+static void test_families(void)
+{
+	ok(job_family("/home/a/./train.py --lr 0.1", "train.py") > 0 &&
+	   job_family("/home/a/./train.py --lr 0.1", "train.py") ==
+		   job_family("'/usr/bin/python3' train.py --lr 1", "train.py"),
+	   "jobs of one script are a family, by whatever it is run");
+	ok(!job_family("/usr/bin/sh -c 'sleep 1'", "sh") &&
+	   !job_family("/root/.pyenv/shims/python3 -m train", "python3") &&
+	   !job_family("'/opt/my env/bin/python3' -c pass", "python3") &&
+	   !job_family("/usr/sbin/x", "x") && !job_family("/opt/conda/condabin/conda", "conda"),
+	   "the name of an installed program tells nothing");
+	ok(job_family("/usr/bin/sh -c 'sleep 1'", "tuning") > 0 &&
+	   job_family("/home/a/train", "train") > 0 &&
+	   job_family("/usr/bin/xsh", "sh") > 0,
+	   "a name that was given does, and that of a program of one's own");
+	ok(!job_family("resnet", "train.py") && !job_family("", "") && !job_family("'", "a"),
+	   "a workload that was given has no family");
+}
+
 static void test_workload(void)
 {
 	struct observation_list list;
@@ -1852,6 +1871,7 @@ int main(void)
 	test_refused_launch();
 	test_progress();
 	test_workload();
+	test_families();
 	test_restart_cost();
 	test_long_history();
 	test_large_workload();
