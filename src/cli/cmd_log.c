@@ -8,6 +8,7 @@
 
 #include "commands.h"
 #include "pollux/file.h"
+#include "pollux/mem.h"
 
 #define LOOK_NS 200000000L	/* between looks for more */
 #define BLOCK 65536
@@ -38,7 +39,7 @@ struct log {
 	off_t offset;
 	struct rows *rows;	/* NULL: bytes are printed as they are */
 	int64_t row, first_row;	/* rows so far; those up to first_row are not printed */
-	bool in_row, counts_only;
+	bool in_row, counts_only, indented;
 };
 
 static int cannot_read(const struct log *log, struct err *err)
@@ -90,11 +91,14 @@ static int seek_lines(struct log *log, int64_t n, struct err *err)
 static void take_row(const char *text, size_t n, bool ends, void *arg)
 {
 	struct log *log = arg;
+	bool begins = !log->in_row;
 
-	log->row += !log->in_row;
+	log->row += begins;
 	log->in_row = !ends;
 	if (log->counts_only || log->row <= log->first_row)
 		return;
+	if (begins && log->indented)
+		fputs("  ", stdout);
 	fwrite(text, 1, n, stdout);
 	if (ends)
 		putchar('\n');
@@ -258,6 +262,23 @@ static int print_first(struct log *log, const struct log_options *o, int64_t id,
 	if (!o->plain || !o->follow)
 		end_rows(log);
 	return print_rest(log, err);
+}
+
+void log_print_last(const char *path, int64_t rows)
+{
+	struct log log = { .path = xstrdup(path), .fd = -1, .indented = true };
+	struct err ignored;
+
+	if (log_open(&log, &ignored) == 0 && log.fd >= 0 &&
+	    seek_rows(&log, rows, true, &ignored) == 0 && log.row > 0) {
+		puts("\nlast lines of its log");
+		begin_rows(&log, true, false);
+		read_rest(&log, &ignored);
+		end_rows(&log);
+	}
+	if (log.fd >= 0)
+		close(log.fd);
+	free(log.path);
 }
 
 static int main_log(int argc, char **argv, struct err *err)

@@ -14,6 +14,7 @@
 #define CSV_COLUMNS "id,name,state,dev,time,done,batch,step_ms,eta,reason"
 #define RECENT_S 86400.0	/* ended jobs are shown for a day */
 #define WATCH_S "2"
+#define LAST_ROWS 4	/* of the log of a job that failed; the last is ours */
 #define LOOK_NS 100000000L	/* between looks for changes */
 
 struct status_options {
@@ -51,6 +52,16 @@ struct request {
 	struct selecting what;
 };
 
+/* Of a job that failed, the end of its log. */
+static void print_last_words(const struct session *s, const struct job *job)
+{
+	char *path = paths_log(&s->paths, job->id);
+
+	if (job->state == JOB_FAILED || job->state == JOB_TIMEOUT)
+		log_print_last(path, LAST_ROWS);
+	free(path);
+}
+
 static int print_detailed(struct session *s, const struct request *r, const struct status *status,
 			  const struct output *out, struct err *err)
 {
@@ -66,6 +77,7 @@ static int print_detailed(struct session *s, const struct request *r, const stru
 		if (i)
 			fputc('\n', out->file);
 		status_print_job(status, &status->items[i], &details[i], out);
+		print_last_words(s, status->items[i].job);
 	}
 	for (int i = 0; i < n; i++)
 		status_details_release(&details[i]);

@@ -181,6 +181,10 @@ int on_end_start(struct store *s, const struct config *config, struct err *err);
 /* As on_end_start(), for a command that has ended jobs itself. Errors are left to the next pass. */
 void on_end_look(void);
 
+/* Prints the last rows of a log, plain, with a heading; nothing where it cannot be read, or is
+ * empty. */
+void log_print_last(const char *path, int64_t rows);
+
 /* --- what a program printed, as the rows that a terminal would show --- */
 
 /* A newline ends a row. After a carriage return, after backspaces over a row, and where the cursor

@@ -362,4 +362,16 @@ for wrong in 0 -1 2x '' 99999999; do
 done
 to_full_device() { "$POLLUX" status --json >/dev/full; }
 status 'a full device is an input/output error of status' 74 to_full_device
+
+# --- the end of a log ---
+id=$("$POLLUX" submit -q -- sh -c 'printf "one\ntwo\nthree\n\033[31mfour\n"; exit 3')
+well=$("$POLLUX" submit -q -- echo five)
+"$POLLUX" schedule
+"$POLLUX" wait "$id" "$well" 2>/dev/null
+is 'a failed job shows the last lines of its log, as text' \
+	'last lines of its log|  two|  three|  four|  [exited with status 3]' \
+	"$("$POLLUX" status "$id" | tail -n 5 | paste -sd '|')"
+unlike 'one that is done does not' 'last lines' "$("$POLLUX" status "$well")"
+rm "$POLLUX_DIR/logs/$id.log"
+unlike 'nor one whose log is gone' 'last lines' "$("$POLLUX" status "$id")"
 finish
