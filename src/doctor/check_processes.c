@@ -267,10 +267,60 @@ static void check_device(struct patient *p, const struct engine_context *at,
 	free(lock);
 }
 
+/* --- the locks of passes and of supervisors --- */
+
+/* A process that has the lock, for writing or for reading, and is none of pollux; 0: there is none,
+ * -1: it is not visible. A pass or supervisor signs its lock, but for a moment. */
+static pid_t stranger_on(const char *lock)
+{
+	struct lock_holder ours;
+	struct pid_list holders;
+	pid_t pid = -1;
+
+	if (lock_look(lock) != LOCK_IS_HELD || lock_holder_find(lock, &ours) ||
+	    lock_holder_search(lock, &ours))
+		return 0;
+	find_holders(lock, &holders);
+	if (holders.count > 0)
+		pid = holders.items[0];
+	pid_list_release(&holders);
+	return pid;
+}
+
+static void check_stranger(struct patient *p, const char *lock, enum finding_severity severity,
+			   const char *then)
+{
+	char who[PROC_TEXT_SIZE] = "a process that is not seen here";
+	pid_t pid = stranger_on(lock);
+
+	if (pid == 0)
+		return;
+	poll(NULL, 0, SECOND_LOOK_MS);
+	if (stranger_on(lock) != pid)
+		return;
+	if (pid > 0)
+		proc_describe(pid, who);
+	found(p, severity, pid > 0 ? wake_or_kill(pid, false, "") : command_on("ls -ld", lock),
+	      "%s, which is none of pollux, holds '%s': %s", who, lock, then);
+}
+
+static void check_strangers(struct patient *p)
+{
+	check_stranger(p, p->paths.schedule_lock, FINDING_STOPS, "no pass can begin");
+	for (int i = 0; i < p->runs.count; i++) {
+		char *lock = paths_run(&p->paths, p->runs.items[i].id, "lock");
+
+		check_stranger(p, lock, FINDING_LOOK, "no supervisor can look after its run");
+		free(lock);
+	}
+}
+
 void check_locks(struct patient *p)
 {
 	struct engine_context at = { .paths = &p->paths, .store = &p->store };
 	const struct device_list *list;
+
+	check_strangers(p);
 
 	if (p->config_err.exit_status || !p->store.db)
 		return;

@@ -126,6 +126,13 @@ let_store_go ROLLBACK
 mended 'a stopped pass' passes
 wait "$pass"
 
+holds() { # holds MODE TYPE FILE: a process that has the lock on the file
+	rm -f locked
+	perl -MFcntl -e 'my ($mode, $type, $file) = @ARGV; open my $f, $mode, $file or die;
+		my $lock = pack "ssx4qqix4", $type eq "read" ? F_RDLCK : F_WRLCK, 0, 0, 0, 0;
+		fcntl $f, 37, $lock or die; open my $g, ">", "locked"; sleep 1000' "$@" &
+}
+
 # --- supervisors ---
 runs() { [ "$("$POLLUX" status --json | json 'print $d->{jobs}[-1]{state}')" = running ]; }
 "$POLLUX" schedule
@@ -139,6 +146,11 @@ found 'a stopped supervisor' 1 supervisors "^the supervisor of job 3, process $p
 mended 'a stopped supervisor' supervisors
 kill -KILL "$pid"
 wait_for 5 no_supervisor
+holds '+<' read "$POLLUX_DIR/run/$run.lock"
+ok 'a stranger has the lock of the run' wait_for 10 test -e locked
+found 'a stranger with the lock of a run' 1 locks \
+	"^process $! .*holds '.*/$run.lock': no supervisor can look after its run$"
+mended 'a stranger with the lock of a run' locks
 found 'a killed supervisor' 1 supervisors '^job 3 has no supervisor$'
 mended 'a killed supervisor' supervisors
 "$POLLUX" cancel 3
@@ -146,10 +158,15 @@ mended 'a killed supervisor' supervisors
 wait_for 5 no_supervisor
 
 # --- locks ---
-perl -MFcntl -e 'open my $f, "+>", shift or die;
-	my $lock = pack "ssx4qqix4", F_WRLCK, 0, 0, 0, 0;
-	fcntl $f, 37, $lock or die; open my $g, ">", "locked"; sleep 1000' \
-	"$POLLUX_DIR/run/device-cpu:0.lock" &
+for type in read write; do
+	holds '+<' "$type" "$POLLUX_DIR/schedule.lock"
+	ok "a stranger has the lock of passes ($type)" wait_for 10 test -e locked
+	found "a stranger with the lock of passes ($type)" 69 locks \
+		"^process $! .*holds '$POLLUX_DIR/schedule.lock': no pass can begin$"
+	is "doctor advises to kill the stranger ($type)" "kill -KILL $!" "$mend"
+	mended "a stranger with the lock of passes ($type)" locks
+done
+holds '+>' write "$POLLUX_DIR/run/device-cpu:0.lock"
 ok 'a process holds the lock of a device' wait_for 10 test -e locked
 found 'a lock that was left' 1 locks '^cpu:0 has no run, but a process of an ended run holds it$'
 is 'doctor advises to kill the process that holds the lock' "kill -KILL $!" "$mend"
