@@ -56,12 +56,6 @@ reason()
 	sqlite3 "$POLLUX_DIR/pollux.db" \
 		"SELECT reason FROM jobs WHERE id = $1"
 }
-pass() { # that of an earlier run's end may be at work, and then one does nothing
-	while answer=$("$POLLUX" schedule -v) || return; do
-		[ "$answer" = 'another pass is at work' ] || return 0
-		sleep 0.1
-	done
-}
 log_has() { "$POLLUX" log "$1" 2>/dev/null | grep -q "$2"; }
 
 # --- what there is ---

@@ -33,7 +33,7 @@ answers() { cat >answers.new && mv answers.new answers; }
 leader_of() { store "SELECT $leader_pid FROM runs WHERE job_id = $1 AND state = 'running'"; }
 runs() { [ -n "$(leader_of "$1")" ]; }
 state_is() { [ "$(store "SELECT state FROM jobs WHERE id = $1")" = "$2" ]; }
-passes_until() { "$POLLUX" schedule && "$@"; }
+passes_until() { pass && "$@"; }
 # The last thing that was said of the job's GPUs, and how often something was.
 said() { store "SELECT kind || ': ' || text FROM events WHERE job_id = $1 AND kind LIKE 'gpu%'
 	ORDER BY id DESC LIMIT 1"; }
@@ -48,7 +48,7 @@ ok 'the second job runs on a GPU' wait_for 20 passes_until runs 2
 ok 'the first job runs on a GPU' wait_for 20 runs 1
 one=$(leader_of 1) two=$(leader_of 2)
 { gpu $A "process $one 9000 50" "process $two 8000 50"; gpu $B; } | answers
-"$POLLUX" schedule
+pass
 is 'a job is told that it computes on the GPU of another one' \
 	"gpu: its process $two computes on gpu:0, which it \
 was not given (job 1 has it): the program must leave CUDA_VISIBLE_DEVICES as it is" "$(said 2)"
@@ -60,10 +60,10 @@ like 'status tells the other job whose process is on its GPU' \
 	"^process $two of job 2 computes on its gpu:0, too; " "$(status_of 1)"
 is 'the JSON of status has the remark' "process $two of job 2 computes on its gpu:0, too" \
 	"$("$POLLUX" status --json 1 | json 'print $d->{jobs}[0]{gpu_remark}')"
-"$POLLUX" schedule
+pass
 is 'another pass does not say it again' '1 1' "$(times_said 1) $(times_said 2)"
 { gpu $A "process $one 9000 50"; gpu $B "process $two 8000 50"; } | answers
-"$POLLUX" schedule
+pass
 like 'an event tells that a job computes there no more' '^gpu-over: ' "$(said 2)"
 unlike 'status has no remark once the job is on its own GPU' 'computes on' \
 	"$(status_of 1)$(status_of 2)"
@@ -73,12 +73,12 @@ is 'the JSON of status has no remark once the job is on its own GPU' '' \
 "$POLLUX" cancel 1
 "$POLLUX" wait 1
 { gpu $A "process $two 600 0"; gpu $B "process $two 8000 50"; } | answers
-"$POLLUX" schedule
+pass
 like 'a job is told that it computes on a free GPU beside its own' \
 	"^gpu: its process $two computes on gpu:0, which it was \
 not given: " "$(said 2)"
 { gpu $A "process $two 500 0"; gpu $B "process $two 8000 50"; } | answers
-"$POLLUX" schedule
+pass
 like 'an idle context of 500 MiB does not count as computing' '^gpu-over: ' "$(said 2)"
 
 # --- on none ---
@@ -89,10 +89,10 @@ before=$(times_said 2)
 "$POLLUX" submit -q -- sleep 1000 >/dev/null
 ok 'the third job runs' wait_for 20 passes_until runs 3
 age 3 200
-"$POLLUX" schedule
+pass
 is 'a job on no GPU has time to prepare' 0 "$(times_said 3)"
 age 3 101
-"$POLLUX" schedule
+pass
 like 'a job is told after five minutes that it is on no GPU' \
 	'^gpu: no process of it was seen on a GPU' "$(said 3)"
 like 'status tells that a job is on no GPU' '^no process of it was seen on a GPU in the 5 minutes' \
@@ -100,10 +100,10 @@ like 'status tells that a job is on no GPU' '^no process of it was seen on a GPU
 is 'a job that was on a GPU once is not told that it is on none' "$before" "$(times_said 2)"
 three=$(leader_of 3)
 { gpu $A "process $three 100 0"; gpu $B; } | answers
-"$POLLUX" schedule
+pass
 like 'a small context on its GPU ends the remark' '^gpu-over: ' "$(said 3)"
 { gpu $A; gpu $B; } | answers
-"$POLLUX" schedule
+pass
 like 'the remark does not come back when the context is gone' '^gpu-over: ' "$(said 3)"
 "$POLLUX" cancel 3
 "$POLLUX" wait 3
@@ -111,10 +111,10 @@ like 'the remark does not come back when the context is gone' '^gpu-over: ' "$(s
 ok 'the fourth job runs' wait_for 20 passes_until runs 4
 age 4 400
 { gpu $A 'rates 60'; gpu $B; } | answers
-"$POLLUX" schedule
+pass
 is 'a job is not told that it is on none where its GPU is busy' 0 "$(times_said 4)"
 { gpu $A 'answer processes 4'; gpu $B; } | answers
-"$POLLUX" schedule
+pass
 is 'a job is not told that it is on none where nothing is listed' 0 "$(times_said 4)"
 
 # --- a card that is filled at once ---
@@ -135,7 +135,7 @@ taker() { # taker PROGRAM PART VARIABLE...: sets $pid to a job with that part of
 	for card in $A $B; do
 		gpu "$card" "process $pid $((240 * part)) 0"
 	done | answers
-	"$POLLUX" schedule
+	pass
 }
 job=4
 taker "$TMP/jaxlib/xla" 76
@@ -214,7 +214,7 @@ if [ -n "$base" ] && mkdir "$base/docker-$id.scope" 2>/dev/null; then
 	ok 'another job runs beside it' wait_for 20 passes_until runs "$beside"
 	container "$id"
 	{ gpu $A "process $pid 5000 10"; gpu $B "process $pid 5000 10"; } | answers
-	"$POLLUX" schedule
+	pass
 	memory_of() { store "SELECT coalesce(max(device_memory_bytes), 0) FROM runs
 		WHERE job_id = $1"; }
 	is "the container's process belongs to the job, on both GPUs" "$job$job" "$(owner "$pid")"
@@ -323,12 +323,14 @@ ended() { # ended ID N: its Nth run has
 again() { # lets the pause after a failure pass
 	given_run all if state=ended end_boot_s-=1000
 }
-runs_again() { again && "$POLLUX" schedule && ended "$1" "$2"; }
+runs_again() { again && pass && ended "$1" "$2"; }
 gpu $A | answers
 words='RuntimeError: No CUDA GPUs are available'
 a=$(dies) b=$(dies)
 c=$("$POLLUX" submit -q -- sleep 1000)
-ok 'the first job dies as CUDA does not start' wait_for 20 passes_until ended "$a" 1
+# The pause after the failure of the first job lasts, however busy the machine is.
+dies_first() { passes_until ended "$a" 1 && given_run "$a" end_boot_s+=1000; }
+ok 'the first job dies as CUDA does not start' wait_for 20 dies_first
 like 'status tells the first job that CUDA does not start' \
 	"CUDA does not start: $words; tried again without a try of its retries" \
 	"$("$POLLUX" status "$a")"
@@ -337,7 +339,7 @@ is 'the first job waits for another try, without a failure' 'queued|0' \
 ok 'a second job dies on the same GPU' wait_for 20 passes_until ended "$b" 1
 like 'an event tells that the GPU is set aside' "gpu-aside +gpu:$A is set aside for an hour: CUDA" \
 	"$("$POLLUX" status "$b")"
-"$POLLUX" schedule
+pass
 ok 'the third job waits' state_is "$c" queued
 aside='set aside until [0-9][0-9]:[0-9][0-9]: CUDA does not start there; '
 aside=${aside}'override: pollux devices --retry gpu:0'

@@ -12,13 +12,6 @@ export POLLUX_SLOTS POLLUX_SLICE POLLUX_POLICY
 # --- helpers ---------------------------------------------------------------------
 
 query() { sqlite3 -batch "$POLLUX_DIR/pollux.db" "$1"; }
-# A pass that has seen what was written before: another one may be at work, begun too early.
-pass() {
-	while answer=$("$POLLUX" schedule -v) || return; do
-		[ "$answer" = 'another pass is at work' ] || return 0
-		sleep 0.1
-	done
-}
 submit() { # submit ARGUMENT...: its number in $id
 	id=$("$POLLUX" submit "$@") || echo "# cannot submit $*"
 }

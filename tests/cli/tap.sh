@@ -58,6 +58,14 @@ has_schedule_lock() { # has_schedule_lock PID: and its number stands in it
 	find "/proc/$1/fd" -lname '*/schedule.lock' 2>/dev/null | grep -q . &&
 		grep -aq "^$1 " "$POLLUX_DIR/schedule.lock"
 }
+# A pass that sees what was written before: that of an earlier run's end may be at work, begun too
+# early, and then another one does nothing.
+pass() {
+	while answer=$("$POLLUX" schedule -v) || return; do
+		[ "$answer" = 'another pass is at work' ] || return 0
+		sleep 0.1
+	done
+}
 # json CODE: run Perl on the document $d read from stdin; dies, and fails, unless it is valid.
 json() { perl -MJSON::PP -0777 -ne 'my $d = JSON::PP->new->utf8->decode($_); '"$1"; }
 end_jobs() { # all of the store: for `cleanup`

@@ -17,12 +17,6 @@ gpu() { # gpu NUMBER [PEER]: GPU-NUMBER, with an NVLink to another
 	[ $# = 1 ] || printf 'nvlink %s\n' "$2"
 }
 pairs() { { gpu 0 1; gpu 1 0; gpu 2 3; gpu 3 2; } >answers; }
-pass() { # that of an earlier run's end may be at work, and then one does nothing
-	while answer=$("$POLLUX" schedule -v) || return; do
-		[ "$answer" = 'another pass is at work' ] || return 0
-		sleep 0.1
-	done
-}
 reason() { store "SELECT reason FROM jobs WHERE id = $1"; }
 devices() { # of the job's last run
 	store "SELECT group_concat(device, ' ') FROM run_devices WHERE run_id = (SELECT max(id)

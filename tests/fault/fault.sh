@@ -30,13 +30,6 @@ echo "# FAULT_SEED=$FAULT_SEED FAULT_STRIDE=$FAULT_STRIDE"
 # --- the store and its processes -----------------------------------------------
 
 query() { sqlite3 -batch -cmd '.timeout 20000' "$POLLUX_DIR/pollux.db" "$1"; }
-# A pass that has seen what was written before: another one may be at work, begun too early.
-pass() {
-	while answer=$("$POLLUX" schedule -v) || return; do
-		[ "$answer" = 'another pass is at work' ] || return 0
-		sleep 0.1
-	done
-}
 # Prints the number. A suspended job's processes would keep the witness of its device, which others
 # may use then: a pass that finds a program before its signal handlers are in place suspends it.
 submit() { "$POLLUX" submit --preempt --suspend never "$@"; }
