@@ -39,6 +39,7 @@ struct status_job {
 	/* Wall clock, by status_tell_ends() alone; NaN: not known. When a job that waits starts,
 	 * and when it ends; between the last two it ends in 4 of 5 cases. */
 	double likely_start_s, likely_end_s, end_from_s, end_to_s;
+	int place;			/* in line; 0: it is not, or nobody knows */
 	bool length_is_known;		/* else the interval is a guess by other jobs' lengths */
 	/* If the declared work is not known: the running time still to come if the job is as long
 	 * as the jobs of its workload that are done, and the number of these jobs; else NaN and
@@ -62,10 +63,11 @@ struct status {
 	double now_wall_s, now_boot_s;
 	struct job_list jobs;
 	struct run_list runs;		/* of all jobs; those that have not ended */
-	struct status_job *items;	/* owned; jobs.count of them, in the same order */
+	struct status_job *items;	/* owned; jobs.count of them, in the same order or sorted */
 	struct job_line *lines;		/* owned; jobs.count of them, or NULL */
 	struct status_group *groups;	/* owned; by id; none unless the query asks for them */
 	int n_groups;
+	int n_left_out;			/* of the items, at their end: not shown in the table */
 	int n_devices_in_use;
 	/* Jobs; starting and stopping ones count as running. */
 	int n_running, n_suspended, n_waiting, n_paused, n_held, n_ended;
@@ -94,6 +96,10 @@ struct status_query {
 int status_read(struct session *s, const struct status_query *query, struct status *status,
 		struct err *err);
 void status_release(struct status *status);
+
+/* Puts the items in the order of the table: what runs, what waits, as it will start, what is held,
+ * the last ten rows that ended; older ones are left out. After status_tell_ends(). */
+void status_arrange(struct status *status);
 
 /* status_ends.c: tells the ends of the jobs that run or wait. */
 int status_tell_ends(struct session *s, struct status *status, struct err *err);

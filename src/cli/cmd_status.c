@@ -160,6 +160,8 @@ static int show_jobs(struct session *s, const struct request *r, const struct ou
 		/* An error here leaves out the expected ends; all the rest is still shown. */
 		if (tells_ends(r, &status))
 			status_tell_ends(s, &status, &(struct err){ 0 });
+		if (query.groups)
+			status_arrange(&status);
 		rc = print(s, r, &ids, &status, out, err);
 		status_release(&status);
 	}

@@ -70,7 +70,7 @@ static struct ends_stream stream_of(const struct status *all)
 static struct status_job *shown(struct status *status, int64_t id)
 {
 	for (int i = 0; i < status->jobs.count; i++)
-		if (status->jobs.items[i].id == id)
+		if (status->items[i].job->id == id)
 			return &status->items[i];
 	return NULL;
 }
@@ -104,8 +104,9 @@ static int by_place(const void *a, const void *b)
 	return (x->nth > y->nth) - (x->nth < y->nth);
 }
 
-/* No job is told an earlier start than those before it in line. */
-static void put_in_line(const struct sched_input *in, struct job_ends *ends)
+/* No job is told an earlier start than those before it in line. Sets the places in line. */
+static void put_in_line(const struct sched_input *in, struct job_ends *ends,
+			struct status_job *const *items)
 {
 	size_t n_jobs = (size_t)in->n_jobs;
 	struct sched_choice *choices = xcalloc(n_jobs, sizeof(*choices));
@@ -117,9 +118,14 @@ static void put_in_line(const struct sched_input *in, struct job_ends *ends)
 	for (int i = 0; i < in->n_jobs; i++) {
 		const struct verdict *v = &choices[i].verdict;
 
-		for (int k = v->n_remarks; k < v->n; k++)
-			if (v->facts[k].kind == FACT_IN_LINE && !isnan(ends[i].start_middle_s))
+		for (int k = v->n_remarks; k < v->n; k++) {
+			if (v->facts[k].kind != FACT_IN_LINE)
+				continue;
+			if (items[i])
+				items[i]->place = v->facts[k].n;
+			if (!isnan(ends[i].start_middle_s))
 				places[n++] = (struct place){ v->facts[k].n, &ends[i] };
+		}
 	}
 	qsort(places, (size_t)n, sizeof(*places), by_place);
 	for (int k = 0; k < n; k++)
@@ -178,7 +184,7 @@ int status_tell_ends(struct session *s, struct status *status, struct err *err)
 		}
 		ends_of(&in.input, &stream, wanted, ends);
 		if (policy_find(config.policy) == &policy_goodput)
-			put_in_line(&in.input, ends);
+			put_in_line(&in.input, ends, items);
 		else	/* they go by other rules than those of ends.h */
 			forget_ends(ends, in.input.n_jobs);
 		for (int i = 0; i < in.input.n_jobs; i++)

@@ -294,7 +294,7 @@ void status_print_table(const struct status *status, const struct output *out)
 	}
 	told = xcalloc((size_t)status->n_groups + 1, sizeof(*told));
 	table_begin(&t, columns);
-	for (int i = 0; i < status->jobs.count; i++) {
+	for (int i = 0; i < status->jobs.count - status->n_left_out; i++) {
 		const struct status_group *group = status_group_of(status, &status->items[i]);
 
 		if (!group) {
@@ -307,6 +307,9 @@ void status_print_table(const struct status *status, const struct output *out)
 	free(told);
 	print_summary(status, out->file);
 	table_end(&t, out);
+	if (status->n_left_out)
+		fprintf(out->file, "\n%d more ended: 'pollux status --all' shows them, 'pollux "
+			"clear' clears the table.\n", status->n_left_out);
 	print_hint(status, out->file);
 }
 

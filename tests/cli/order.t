@@ -1,0 +1,54 @@
+#!/bin/sh
+# order.t - the table of status: what runs, what waits in the order of its starts, what is held, the
+# last ten that ended.
+# shellcheck disable=SC2154,SC2317  # out is of run; functions run by wait_for
+. "$(dirname "$0")/tap.sh"
+POLLUX_SLOTS=1 POLLUX_SLICE=600
+export POLLUX_SLOTS POLLUX_SLICE
+unset POLLUX_POLICY
+cleanup() { end_jobs; }
+names() { sed -n '/ more ended/d; s/^ *[0-9-][0-9]* *\([^ ]*\) .*/\1/p' | xargs; }
+table() { "$POLLUX" status | sed '1,/^ID/d' | names; }
+
+ended=
+for k in 1 2 3 4 5 6 7 8 9 10 11 12; do
+	ended="$ended $("$POLLUX" submit -q -n "e$k" --workload "w$k" -- true)"
+done
+"$POLLUX" schedule --watch 0.2 >passes.out 2>&1 &
+watcher=$!
+# shellcheck disable=SC2086  # one job a word
+ok 'twelve jobs end' "$POLLUX" wait --timeout 100 $ended
+end "$watcher"
+is 'the last ten that ended are shown, the newest at the end' 'e3 e4 e5 e6 e7 e8 e9 e10 e11 e12' \
+	"$(table)"
+like 'the others are counted, and it says how to see them' \
+	"^2 more ended: 'pollux status --all' shows them" "$("$POLLUX" status)"
+is 'status --all has all, by number' 'e1 e2 e3 e4 e5 e6 e7 e8 e9 e10 e11 e12' \
+	"$("$POLLUX" status --all | sed '1,/^ID/d' | names)"
+"$POLLUX" clear
+"$POLLUX" submit -q --hold -n held -- true >/dev/null
+"$POLLUX" submit -q --begin +9h -n later -- true >/dev/null
+"$POLLUX" submit -q -n long -- sleep 1000 >/dev/null
+"$POLLUX" schedule
+"$POLLUX" submit -q -n second -- sleep 1001 >/dev/null
+"$POLLUX" submit -q -n brief -t 30 -- sleep 1 >/dev/null
+looked() { # a pass that finds another one at work leaves at once
+	"$POLLUX" schedule
+	[ "$(store "SELECT count(*) FROM jobs WHERE state = 'queued' AND reason = ''")" = 0 ]
+}
+ok 'a pass has looked at all' wait_for 30 looked
+is 'what runs comes first, what starts next after it, what is held at the end' \
+	'long brief second later held' "$(table)"
+is 'the order of a column goes before' 'held later long second brief' \
+	"$("$POLLUX" status --sort id | sed '1,/^ID/d' | names)"
+# Ends belong to the jobs that they are told of, whatever the order.
+places() {
+	"$POLLUX" status "$@" |
+		sed -n 's/.* \([a-z]*\)  *queued .*: \([12]\)[a-z]* in line.*/\1 \2/p' |
+		sort | xargs
+}
+is 'each keeps its place in every order' "$(places)" "$(places --sort -id)"
+POLLUX_POLICY=fifo "$POLLUX" schedule
+is 'under another policy they come as they were submitted, later ones at the end' \
+	'long second brief later held' "$(POLLUX_POLICY=fifo table)"
+finish
