@@ -166,7 +166,8 @@ devices diagnosis duration_s end_time_s energy_j exit_code first_samples first_s
 frozen_bytes helper id kept_memory_bytes \
 last_samples launch_time_s leader_pid learning_rate_scale local_batch_size lost_s lost_samples \
 number outcome peak_allocated_bytes peak_device_memory_bytes peak_memory_bytes plan refusal \
-refused_reports replicas resumed_from saved_nothing saves_when_asked state step_pattern \
+refused_reports replicas resumed_from saved_nothing saves_when_asked stage stage_first_steps \
+state step_pattern \
 step_source step_time_s stop_duration_s stop_reason suspended_s suspension \
 takes_configs term_signal tier"
 is 'a run has its keys' "$run_keys" "$(json "my \$x = \$d->{jobs}[0]{run}; $keys" <list.json)"
