@@ -151,8 +151,7 @@ rule square-root src/sched/worth.c \
 rule inertia src/sched/worth.c 's/\(define RELAUNCH_GAIN\).*/\1 1.0/'
 rule waits-for-free src/sched/worth.c \
 	's/worth_launched(w, c, r) : 0;/worth_at(w, c, FREE) : 0;/
-	s/FREE/launched_rate(curves, c, r, HORIZON_SLICES, LOST)/
-	s/LOST/c->restart_s, c->restart_s/'
+	s/FREE/launched_rate(c, r, horizon_s(curves, HUGE_VAL, c->restart_s), c->restart_s)/'
 rule reconfigures src/sched/worth.c 's/return c->held && c->held <= .*/return horizon < 0 \&\&/'
 rule short-horizon src/sched/worth.c 's/\(define HORIZON_SLICES\).*/\1 1.0/'
 rule long-first-slice src/sched/curve.c \

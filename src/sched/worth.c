@@ -210,19 +210,26 @@ void worths_release(struct worths *w)
 
 /* --- rates --- */
 
-static double horizon_s(const struct curves *curves, double slices, double restart_s)
+/* kept_s: how long the job has kept its devices. Horizons are divided by, whatever the input: none
+ * is 0. */
+static double horizon_s(const struct curves *curves, double kept_s, double restart_s)
 {
-	double horizon = fmax(slices * curves->slice_s, HORIZON_RESTARTS * restart_s);
+	double horizon = fmin(kept_s, HORIZON_RESTARTS * restart_s);
 
-	return fmax(horizon, DBL_MIN);	/* divided by, whatever the input */
+	return fmax(fmax(horizon, HORIZON_SLICES * curves->slice_s), DBL_MIN);
 }
 
-/* The mean rate of a job that is launched on r devices, over the horizon of so many slices. cost_s
- * of it are lost, or all of it if cost_s is longer. */
-static double launched_rate(const struct curves *curves, const struct curve *c, int r,
-			    double slices, double restart_s, double cost_s)
+static double reconfigure_horizon_s(const struct curves *curves, const struct curve *c)
 {
-	double horizon = horizon_s(curves, slices, restart_s);
+	double horizon = HORIZON_RESTARTS * c->relaunch_s;
+
+	return fmax(fmax(horizon, RECONFIGURE_SLICES * curves->slice_s), DBL_MIN);
+}
+
+/* The mean rate of a job that is launched on r devices, over a horizon. cost_s of it are lost, or
+ * all of it if cost_s is longer. */
+static double launched_rate(const struct curve *c, int r, double horizon, double cost_s)
+{
 	double work = c->remaining_device_s, speedup = c->of[r];
 
 	if (work / speedup + cost_s <= horizon)
@@ -232,13 +239,12 @@ static double launched_rate(const struct curves *curves, const struct curve *c, 
 
 static double reconfigured_rate(const struct curves *curves, const struct curve *c)
 {
-	return launched_rate(curves, c, c->held, RECONFIGURE_SLICES, c->relaunch_s,
-			     c->relaunch_cost_s);
+	return launched_rate(c, c->held, reconfigure_horizon_s(curves, c), c->relaunch_cost_s);
 }
 
 bool worth_reconfiguring(const struct curves *curves, const struct curve *c)
 {
-	double horizon = horizon_s(curves, RECONFIGURE_SLICES, c->relaunch_s);
+	double horizon = reconfigure_horizon_s(curves, c);
 
 	return c->held && c->held <= curves->n_devices && c->job->preemptible && c->settled &&
 	       c->of[c->held] * (horizon - c->relaunch_cost_s) >
@@ -274,10 +280,15 @@ double worth_launched(const struct worths *w, const struct curve *c, int r)
 	return worth_ranked(w, c, w->first_rank[c - w->curves->items], c->of[r]);
 }
 
+double worth_per_device(const struct worths *w, const struct curve *c)
+{
+	return worth_launched(w, c, c->least_at) / c->least;
+}
+
 double worth_of(const struct worths *w, const struct curve *c, int r)
 {
 	const struct curves *curves = w->curves;
-	double rate, kept, inertia;
+	double kept_s = curves->in->now_s - c->job->launched_s, rate, kept, inertia;
 
 	if (!c->held || c->held > curves->n_devices)
 		return r ? worth_launched(w, c, r) : 0;
@@ -288,8 +299,9 @@ double worth_of(const struct worths *w, const struct curve *c, int r)
 	/* The least gain for which a running job is changed: its worth minus that at a rate lower
 	 * by RELAUNCH_GAIN. It keeps small shifts of the model from causing relaunches. */
 	inertia = kept - worth_at(w, c, rate / RELAUNCH_GAIN);
-	rate = r ? launched_rate(curves, c, r, HORIZON_SLICES, c->relaunch_s, c->relaunch_cost_s)
-		 : launched_rate(curves, c, c->held, HORIZON_SLICES, c->restart_s, c->turn_cost_s);
+	rate = r ? launched_rate(c, r, horizon_s(curves, kept_s, c->relaunch_s), c->relaunch_cost_s)
+		 : launched_rate(c, c->held, horizon_s(curves, kept_s, c->restart_s),
+				 c->turn_cost_s);
 	if (r)
 		return worth_at(w, c, rate) - inertia;
 	return fmin(worth_at(w, c, rate) - kept, 0) - inertia;
@@ -297,9 +309,10 @@ double worth_of(const struct worths *w, const struct curve *c, int r)
 
 double worth_lost(const struct worths *w, const struct curve *c, int r, int to, bool starts)
 {
-	/* The first_rank at the end of its slice, if others have as much service then as now. */
-	double slice_end_s = curve_slice_end_s(w->curves, c, starts), later;
-	double more = curve_devices_at(w->curves, r) * fmax(slice_end_s - w->curves->in->now_s, 0);
+	/* What it will be at the end of its slice, if others have as much service then as now. */
+	double now_s = w->curves->in->now_s, launched_s = starts ? now_s : c->job->launched_s;
+	double end_s = fmax(curve_slice_end_s(w->curves, c, starts), now_s), later;
+	double more = curve_devices_at(w->curves, r) * (end_s - now_s);
 	double first_rank = !isnan(c->remaining_device_s)
 		? w->first_rank[c - w->curves->items]
 		: 0.5 + n_longer(w->all, w->n, lengths_effective_device_s(&w->lengths, c, more));
@@ -307,7 +320,8 @@ double worth_lost(const struct worths *w, const struct curve *c, int r, int to, 
 	double has = worth_ranked(w, c, first_rank, rate);
 	double inert = has - worth_ranked(w, c, first_rank, rate / RELAUNCH_GAIN);
 
-	rate = launched_rate(w->curves, c, to ? to : r, HORIZON_SLICES, c->restart_s, c->restart_s);
+	rate = launched_rate(c, to ? to : r, horizon_s(w->curves, end_s - launched_s, c->restart_s),
+			     c->restart_s);
 	later = worth_ranked(w, c, first_rank, rate);
 	return has - (to ? later : fmin(later - has, 0)) + inert;
 }

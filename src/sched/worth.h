@@ -36,11 +36,14 @@
  * (0.3 was chosen on the workloads of benchmarks/desk.sh and policies.sh: with less, fixed batches
  * on four GPUs end up to 16 % later; without the first part, fairness suffers.)
  *
- * The rate, in devices (speedup), is the mean over a horizon of half a slice, or of ten restarts
- * where that is longer, so that a job that starts slowly can still pay for its start. (Both are 5
- * minutes for the published restart of 30 s and the default slice.) On the devices that it holds, a
- * job goes on at its present rate. A job that waits is not charged for its restart, which has to be
- * paid whenever it starts. A running job on other devices restarts first:
+ * The rate, in devices (speedup), is the mean over a horizon: half a slice, or as long as the job
+ * has kept the devices that it holds, at most ten restarts, where that is longer. (Half a slice and
+ * ten restarts are 5 minutes for the published restart of 30 s and the default slice.) A job that
+ * starts slowly can so pay for its start where devices are kept for long. Where jobs come and go
+ * every few minutes, what it is given is taken away again as soon as that which it has was: jobs
+ * that start for 260 s had other devices every 9 minutes, and worked for half of the time. On the
+ * devices that it holds, a job goes on at its present rate. A job that waits is not charged for its
+ * restart, which has to be paid whenever it starts. A running job on other devices restarts first:
  *
  *	rate = speedup(r) * (horizon - restart) / horizon
  *	rate = work / (work / speedup(r) + restart)	where the rest is done within the horizon
@@ -85,6 +88,8 @@ void worths_release(struct worths *w);
 double worth_length_device_s(const struct curves *curves, const struct curve *c);
 /* The worth of r > 0 devices to a job that is launched on them. */
 double worth_launched(const struct worths *w, const struct curve *c, int r);
+/* The worth of each of the least devices to a job that is launched on them. */
+double worth_per_device(const struct worths *w, const struct curve *c);
 /* The worth of r devices to the job in its present state, running or waiting. */
 double worth_of(const struct worths *w, const struct curve *c, int r);
 /* The loss of a job to which a decision gives r > 0 devices, if at the end of its slice it keeps

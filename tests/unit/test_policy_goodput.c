@@ -95,7 +95,11 @@ static double speedup(const struct reference *ref, int i, int r)
 
 static double horizon(const struct reference *ref, int i, double slices, int how)
 {
-	return fmax(slices * ref->c->in.slice_s, 10 * restart(&ref->c->jobs[i], how));
+	const struct sched_job *job = &ref->c->jobs[i];
+	double most = 10 * restart(job, how), kept = ref->c->in.now_s - job->launched_s;
+
+	/* A relaunch on the devices that it holds takes none from others. */
+	return fmax(slices * ref->c->in.slice_s, slices < 1 && runs(job) ? fmin(kept, most) : most);
 }
 
 static bool length_is_known(const struct reference *ref, int i)
@@ -1086,6 +1090,25 @@ static void test_least_gain(void)
 	CHECK("a brief job takes that of one that ends later", 1, jobs, swapped);
 }
 
+/* A relaunch on twice the devices that takes 260 s pays over the time that the job has kept those
+ * it has: over 600 s, but not over 560 s. That time is ten relaunches at most: with 2600 s, it pays
+ * if 910 s of work are lost with it, but not with 920 s. */
+static void test_horizon(void)
+{
+	struct sched_job jobs[] = { holds(job(1, linear, 1, 2), 1, 560) };
+	const struct wanted stays[] = { { 1, -1, NULL } }, grows[] = { { 2, -1, NULL } };
+
+	jobs[0].restart_s = 260;
+	CHECK("a job that has its device for a short time stays on it", 2, jobs, stays);
+	jobs[0].launched_s = NOW_S - 600;
+	CHECK("a job that has its device for longer grows", 2, jobs, grows);
+	jobs[0].unsaved_s = 920;
+	jobs[0].launched_s = NOW_S - 36000;
+	CHECK("a relaunch pays over ten restarts at most, before lost work", 2, jobs, stays);
+	jobs[0].unsaved_s = 910;
+	CHECK("one that loses less work pays", 2, jobs, grows);
+}
+
 static void test_learnt(void)
 {
 	struct sched_job jobs[] = { lacks(holds(job(1, linear, 1, 1), 1, 700), 36000),
@@ -1548,6 +1571,7 @@ int main(void)
 	test_brief();
 	test_pilots();
 	test_least_gain();
+	test_horizon();
 	test_learnt();
 	test_ended();
 	test_slice_ends();
