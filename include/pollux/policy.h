@@ -135,9 +135,9 @@ struct sched_job {
 	/* For rubick: goodput on the devices that its owner asked for, with the best plan. */
 	double reference_goodput;
 	/* The job has a guarantee of its speed, and no offer of too few devices for that. The
-	 * policies goodput and rubick start such a job before all others, as soon as slices end,
-	 * and never leave it too few devices. goodput may give it any number that is enough; rubick
-	 * gives it min_replicas. */
+	 * policies goodput and rubick start such a job before all others, goodput as soon as these
+	 * have settled, and never leave it too few devices. goodput may give it any number that is
+	 * enough; rubick gives it min_replicas. */
 	bool guaranteed;
 };
 

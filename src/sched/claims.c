@@ -125,6 +125,17 @@ double claims_overdue_s(const struct curves *curves, const struct claims *claims
 	return claims_waiting_since_s(curves, c) + limit_s;
 }
 
+double claims_turn_worth(const struct curves *curves, const struct claims *claims,
+			 const struct curve *c)
+{
+	double waited_s = curves->in->now_s - claims_waiting_since_s(curves, c);
+
+	if (!c->job->guaranteed || c->held || !claims->worths)
+		return 0;
+	return waited_s >= claims->limits_s[c - curves->items] ? HUGE_VAL
+		: worth_per_device(claims->worths, c);
+}
+
 static void count_slice(struct claims_rest *rest, const struct curve *c)
 {
 	/* otherwise a clock was set back */
@@ -139,21 +150,23 @@ static void count_slice(struct claims_rest *rest, const struct curve *c)
 struct overdue {
 	int index;		/* of the curve */
 	int first;		/* claims_first_rank */
-	double since_s;
+	double turn_worth, since_s;
 };
 
-static int longer_waiting(const void *a, const void *b)
+static int overdue_order(const void *a, const void *b)
 {
 	const struct overdue *x = a, *y = b;
 
 	if (x->first != y->first)
 		return x->first > y->first ? -1 : 1;
+	if (x->turn_worth < y->turn_worth || x->turn_worth > y->turn_worth)
+		return x->turn_worth > y->turn_worth ? -1 : 1;
 	if (x->since_s < y->since_s || x->since_s > y->since_s)
 		return x->since_s < y->since_s ? -1 : 1;
 	return (x->index > y->index) - (x->index < y->index);
 }
 
-/* Finds the overdue jobs, the longest waiting first. Returns their number. */
+/* Finds the overdue jobs, in the order of claims.h. Returns their number. */
 static int find_overdue(const struct claims_rest *rest, struct overdue *overdue)
 {
 	const struct curves *curves = rest->curves;
@@ -168,9 +181,11 @@ static int find_overdue(const struct claims_rest *rest, struct overdue *overdue)
 		    !(first > 0 || curves->in->now_s - since_s >= rest->claims->limits_s[i]))
 			continue;
 		rest->claims->items[i].overdue = true;
-		overdue[n++] = (struct overdue){ i, first, since_s };
+		overdue[n++] = (struct overdue){
+			i, first, claims_turn_worth(curves, rest->claims, c), since_s,
+		};
 	}
-	qsort(overdue, (size_t)n, sizeof(*overdue), longer_waiting);
+	qsort(overdue, (size_t)n, sizeof(*overdue), overdue_order);
 	return n;
 }
 
@@ -292,6 +307,10 @@ static bool force(struct claims_rest *rest, int index)
 		return true;
 	claims_protect_ending(rest, claims_overdue_s(rest->curves, claims, c));
 	at = curve_least_within(rest->curves, c, rest->left);
+	if (!at && c->job->guaranteed) {
+		claims_end_slices(rest);
+		at = curve_least_within(rest->curves, c, rest->left);
+	}
 	if (claim->kind == CLAIM_KEEP)
 		at = curve_devices_at(rest->curves, claim->at) <=
 		     rest->left[curve_kind_at(rest->curves, claim->at)] ? claim->at : 0;
@@ -361,7 +380,7 @@ void claims_add_first(const struct curves *curves, struct claims *claims)
 
 /* --- all --- */
 
-struct claims claims_of(const struct curves *curves)
+struct claims claims_of(const struct curves *curves, const struct worths *worths)
 {
 	struct claims claims = claims_of_fixed(curves);
 	struct claims_rest rest = {
@@ -370,6 +389,7 @@ struct claims claims_of(const struct curves *curves)
 	struct overdue *overdue = xcalloc((size_t)curves->in->n_jobs, sizeof(*overdue));
 	int n_overdue;
 
+	claims.worths = worths;
 	set_limits(curves, &claims);
 	claims_not_fixed(curves, &claims, rest.left);
 	claims_protect_running(&rest);

@@ -23,9 +23,13 @@
  * A job that has waited longer than its claims.limits_s, that was put first, or that has a
  * guarantee is overdue. Overdue jobs must start while they fit beside the protected jobs, and the
  * others make room: those with a guarantee, then those that were put first, then the longest
- * waiting first. The first that does not fit gathers devices. Nothing is launched behind it, not
- * even a running job on another number of devices, whose new slice would count again; unprotected
- * jobs may run on as they are.
+ * waiting first. Jobs with a guarantee keep their devices to their end, so among them the order
+ * counts as much as among the others, and is the same: by worth per device, short and small jobs
+ * first; in front of these, the longest waiting first, are those that have waited longer than their
+ * limits_s. For a job with a guarantee, slices end where a job has settled, but for a job that was
+ * overdue when it started. The first that does not fit gathers devices. Nothing is launched behind
+ * it, not even a running job on another number of devices, whose new slice would count again;
+ * unprotected jobs may run on as they are.
  * A job that is stuck, to which jobs that are not preemptible leave too few devices, is an
  * exception: it cannot start while these run, whatever the others do. The stuck job is
  * passed over.
@@ -62,6 +66,8 @@
 
 #include "curve.h"
 
+struct worths;
+
 #define CLAIMS_END_RESTARTS 2
 /* The longest wait before a job is overdue, in rounds. In one round each job has its slice. With 16
  * rounds, mean completion times on one GPU are up to 4 % longer (desk.sh). */
@@ -97,6 +103,7 @@ struct stuck_job {
 
 struct claims {
 	struct claim *items;	/* in the order of the curves */
+	const struct worths *worths;	/* the caller's */
 	/* devices of each kind that jobs which are not preemptible, or have a guarantee, keep or
 	 * must get */
 	int fixed[SCHED_KINDS];
@@ -119,7 +126,8 @@ struct claims claims_of_fixed(const struct curves *curves);
  * start while they fit beside the jobs that are not preemptible. Where one does not fit, no other
  * such job starts. */
 void claims_add_first(const struct curves *curves, struct claims *claims);
-struct claims claims_of(const struct curves *curves);
+/* worths: must outlive the claims. */
+struct claims claims_of(const struct curves *curves, const struct worths *worths);
 void claims_release(struct claims *claims);
 
 bool claim_allows(const struct claim *claim, int at);
@@ -136,6 +144,9 @@ bool claims_is_behind(const struct curves *curves, const struct stuck_job *r,
  * a rank is overdue from the beginning of its wait and comes before all overdue jobs without one.
  * The largest rank comes first. */
 int claims_first_rank(const struct curve *c);
+/* The order of waiting jobs with a guarantee, the largest first; 0 for any other job. */
+double claims_turn_worth(const struct curves *curves, const struct claims *claims,
+			 const struct curve *c);
 /* The time at which the job becomes overdue if it goes on waiting. */
 double claims_overdue_s(const struct curves *curves, const struct claims *claims,
 			const struct curve *c);
@@ -167,6 +178,8 @@ struct claims_rest {
 void claims_take(struct claims_rest *rest, int at);
 /* Makes the claims of running jobs with a guarantee, and of jobs within their slice. */
 void claims_protect_running(struct claims_rest *rest);
+/* Takes back the claims of settled jobs within their slice, for a job with a guarantee. */
+void claims_end_slices(struct claims_rest *rest);
 /* Makes the claims of jobs that are about to end, for as long as an overdue job lets them run. */
 void claims_protect_ending(struct claims_rest *rest, double overdue_s);
 /* Makes the claims of brief jobs; claims_brief.c. */

@@ -110,6 +110,27 @@ void claims_protect_running(struct claims_rest *rest)
 	}
 }
 
+static bool yields_to_guaranteed(const struct claims_rest *rest, const struct curve *c,
+				 bool starts_now)
+{
+	return !curve_stays(c) &&
+	       !claims_was_overdue(rest->curves, rest->claims, c, starts_now);
+}
+
+void claims_end_slices(struct claims_rest *rest)
+{
+	for (int i = 0; i < rest->curves->in->n_jobs; i++) {
+		const struct curve *c = &rest->curves->items[i];
+		struct claim *claim = &rest->claims->items[i];
+
+		if (claim->kind != CLAIM_SOME || !c->held ||
+		    !yields_to_guaranteed(rest, c, false))
+			continue;
+		rest->left[c->held_kind] += curve_devices_at(rest->curves, claim->at);
+		*claim = (struct claim){ .kind = CLAIM_FREE };
+	}
+}
+
 /* --- about to end --- */
 
 static bool is_ending(const struct curve *c)
@@ -147,6 +168,9 @@ static double protected_s(const struct claims_rest *rest, const struct curve *c,
 
 	if (!c->job->preemptible)
 		return HUGE_VAL;
+	if (gathering->job->guaranteed && yields_to_guaranteed(rest, c, starts_now))
+		kept_s = fmin(kept_s, (starts_now ? rest->curves->in->now_s : c->job->launched_s) +
+				      curve_settle_s(rest->curves, c));
 	if (!is_ending(c) &&
 	    !(starts_now && c->remaining_device_s / c->of[c->least_at] < c->restart_s))
 		return kept_s;

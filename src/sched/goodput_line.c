@@ -11,6 +11,7 @@ struct waiting {
 	int index;		/* of the curve */
 	bool overdue, brief;
 	int first;		/* put first: claims_first_rank */
+	double turn_worth;	/* claims_turn_worth */
 	double since_s;
 	int before;		/* jobs that have waited longer, or as long and come first */
 	double density;		/* worth per device, on the least number */
@@ -77,7 +78,7 @@ static double density(const struct line *line, int index)
 	const struct curve *c = curve_at(line, index);
 
 	if (!d->at[index])
-		return worth_launched(d->worths, c, c->least_at) / c->least;
+		return worth_per_device(d->worths, c);
 	return worth_lost(d->worths, c, d->at[index], 0, starts_now(line, index)) /
 	       curve_devices_at(d->curves, d->at[index]);
 }
@@ -93,21 +94,23 @@ static int since_order(const void *a, const void *b)
 	return x->index - y->index;
 }
 
+static int larger_first(double x, double y)
+{
+	return (x < y) - (x > y);
+}
+
 static int line_order(const void *a, const void *b)
 {
 	const struct waiting *x = a, *y = b;
+	int order = larger_first(x->overdue, y->overdue);
 
-	if (x->overdue != y->overdue)
-		return x->overdue ? -1 : 1;
-	if (x->first != y->first)
-		return x->first > y->first ? -1 : 1;
-	if (x->brief != y->brief)
-		return x->brief ? -1 : 1;
-	if (x->overdue && (x->since_s < y->since_s || x->since_s > y->since_s))
-		return x->since_s < y->since_s ? -1 : 1;
-	if (!x->overdue && (x->density < y->density || x->density > y->density))
-		return x->density > y->density ? -1 : 1;
-	return x->index - y->index;
+	order = order ? order : larger_first(x->first, y->first);
+	order = order ? order : larger_first(x->turn_worth, y->turn_worth);
+	order = order ? order : larger_first(x->brief, y->brief);
+	if (!order)
+		order = x->overdue ? larger_first(y->since_s, x->since_s)
+			: larger_first(x->density, y->density);
+	return order ? order : x->index - y->index;
 }
 
 static void sort_line(struct line *line)
@@ -472,6 +475,7 @@ void goodput_waits(const struct goodput_decision *d)
 			.index = i, .overdue = d->claims->items[i].overdue,
 			.brief = d->claims->items[i].brief,
 			.first = claims_first_rank(c),
+			.turn_worth = claims_turn_worth(curves, d->claims, c),
 			/* The wait of a job that is stopped now begins now. */
 			.since_s = c->held ? curves->in->now_s : claims_waiting_since_s(curves, c),
 			.density = density(&line, i),

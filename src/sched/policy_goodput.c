@@ -119,8 +119,8 @@ static void tell_choices(const struct goodput_decision *d)
 static void decide_by_goodput(const struct sched_input *in, struct sched_choice *choices)
 {
 	struct curves curves = curves_of(in);
-	struct claims claims = claims_of(&curves);
 	struct worths worths = worths_of(&curves);
+	struct claims claims = claims_of(&curves, &worths);
 	struct goodput_decision d = {
 		.curves = &curves, .claims = &claims, .worths = &worths, .choices = choices,
 		.at = xcalloc((size_t)in->n_jobs, sizeof(*d.at)),
@@ -146,8 +146,8 @@ static void decide_by_goodput(const struct sched_input *in, struct sched_choice 
 	free(d.at);
 	free(d.wanted);
 	free(d.way);
-	worths_release(&worths);
 	claims_release(&claims);
+	worths_release(&worths);
 	curves_release(&curves);
 }
 

@@ -84,7 +84,7 @@ starts() { # starts JOB: passes are made until then
 	done
 	return 1
 }
-ok 'the newest job starts when slices end' starts "$sure"
+ok 'the newest job starts when the others have settled' starts "$sure"
 like 'explain says that the guarantee needs a device' 'its guarantee needs 1 device' \
 	"$("$POLLUX" explain "$sure")"
 like 'the reason says that the guarantee needs a device' '^its guarantee needs 1 device; ' \

@@ -96,9 +96,6 @@ static void test_by_hand(void)
 		sure(holds(waits(1, from_three), 2, 10 * SLICE_S)),
 		holds(waits(2, linear), 2, 10 * SLICE_S),
 	};
-	const struct sched_job in_slice[] = {
-		holds(waits(1, linear), 4, SLICE_S / 2), sure(waits(2, from_two)),
-	};
 
 	decide(newest, 5);
 	is_int(choices[4].replicas, 3, "the newest job with a guarantee starts before all others");
@@ -116,10 +113,72 @@ static void test_by_hand(void)
 	   "a reason names the job whose guaranteed devices are kept");
 	decide(slow, 2);
 	ok(choices[0].replicas >= 3, "a job that became slower than promised grows at once");
-	decide(in_slice, 2);
-	is_int(choices[0].replicas, 4, "a job keeps its devices to the end of its slice");
+}
+
+static void test_slices(void)
+{
+	struct sched_job all = waits(1, linear), jobs[] = { all, sure(waits(2, from_two)) };
+
+	all.min_replicas = DEVICES;
+	jobs[0] = holds(all, 4, 59);
+	decide(jobs, 2);
+	is_int(choices[0].replicas, 4, "a job keeps its devices until it has settled");
 	ok(strstr(said(&choices[1]), "needs 2 devices; guaranteed: gathers devices"),
-	   "a job with a guarantee gathers devices until slices end");
+	   "a job with a guarantee gathers devices until the others have settled");
+	ok(fabs(choices[1].next_start_s - (NOW_S + 1)) < 1e-6,
+	   "a job with a guarantee starts when the others have settled");
+	jobs[0] = holds(all, 4, 60);
+	decide(jobs, 2);
+	ok(choices[1].replicas >= 2, "no slice of a settled job holds up a guarantee");
+	jobs[0].waiting_since_s = NOW_S - 60 - 1e6;
+	decide(jobs, 2);
+	is_int(choices[0].replicas, 4, "a job that was overdue when it started has its slice");
+	ok(fabs(choices[1].next_start_s - (NOW_S + SLICE_S - 60)) < 1e-6,
+	   "a job with a guarantee starts when that slice ends");
+	jobs[0] = holds(all, 4, 60);
+	jobs[1].guaranteed = false;
+	decide(jobs, 2);
+	is_int(choices[1].replicas, 0, "a job without a guarantee waits for the slice");
+}
+
+static bool starts_alone(int n, int index)
+{
+	for (int i = 0; i < n; i++)
+		if (choices[i].replicas >= 3 ? i != index : i == index)
+			return false;
+	return true;
+}
+
+static void test_order(void)
+{
+	struct sched_job sizes[] = { sure(waits(1, from_three)), sure(waits(2, from_two)) };
+	struct sched_job jobs[] = {
+		sure(waits(1, from_three)), sure(waits(2, from_three)), sure(waits(3, from_three)),
+	};
+	static const double samples[] = { 3e6, 1e6, 2e6 };
+
+	decide(sizes, 2);
+	ok(choices[1].replicas >= 2 && !choices[0].replicas,
+	   "of two guarantees that do not fit together the smaller one is kept first");
+	sizes[0].submitted_s = sizes[0].waiting_since_s = NOW_S - 1e6;
+	decide(sizes, 2);
+	ok(choices[0].replicas >= 3 && !choices[1].replicas,
+	   "a guarantee that has waited longer than its limit comes before smaller ones");
+	decide(jobs, 3);
+	ok(starts_alone(3, 0), "of equal guarantees the first is kept first");
+	for (int i = 0; i < 3; i++)
+		jobs[i].remaining_samples = samples[i];
+	decide(jobs, 3);
+	ok(starts_alone(3, 1), "of guarantees of known length the shortest is kept first");
+	jobs[2].weight = 10;
+	decide(jobs, 3);
+	ok(starts_alone(3, 2), "of guarantees that of much more weight is kept first");
+	jobs[0] = sure(waits(1, from_three));
+	jobs[1] = sure(waits(2, from_two));
+	jobs[2] = holds(waits(3, linear), DEVICES, 59);
+	decide(jobs, 3);
+	ok(strstr(said(&choices[1]), "1st in line") && strstr(said(&choices[0]), "2nd in line"),
+	   "the places in line are in the same order");
 }
 
 /* --- many passes --- */
@@ -238,6 +297,8 @@ int main(void)
 {
 	test_parse();
 	test_by_hand();
+	test_slices();
+	test_order();
 	test_many_passes();
 	test_checker();
 	return done();
