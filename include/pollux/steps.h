@@ -80,6 +80,9 @@ struct step_event {
 	bool counts_from_0;
 	/* units that may be done beyond the position, as not every one has a line; 0: none */
 	double unseen;
+	/* The part of the printed total, be it an epoch's or the training's, that may be done; NaN:
+	 * the line has none. */
+	double part;
 	double n, unit_s;	/* n units took unit_s each; NaN where untimed */
 };
 

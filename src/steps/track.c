@@ -381,6 +381,13 @@ static double unseen(const struct track *t, const struct sighting *s, const stru
 	return t->leap - 1;
 }
 
+static double part_of(const struct track *t, const struct sighting *s, const struct step_event *e)
+{
+	if (s->kind == KIND_EPOCHS)	/* no line may say that the last epoch is over */
+		return (t->step + 1) / t->total;
+	return s->total > 0 ? (units_of_epoch(t) + e->unseen) / s->total : (double)NAN;
+}
+
 /* --- how long the steps took, by times of arrival or by printed times --- */
 
 /* n units took span_s together. */
@@ -460,6 +467,7 @@ bool track_add(struct track *t, const struct sighting *s, struct step_event *e)
 		.total_may_be_of_epoch = total_may_be_of_epoch(t, s),
 	};
 	e->unseen = unseen(t, s, e);
+	e->part = part_of(t, s, e);
 	set_times(t, s, e);
 	t->broken = t->part_began = false;
 	return true;

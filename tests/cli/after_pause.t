@@ -3,13 +3,13 @@
 # that says nothing, so its job is started again, once, and not suspended any more.
 # shellcheck disable=SC2016,SC2317  # texts for other shells; functions run by wait_for
 . "$(dirname "$0")/tap.sh"
-POLLUX_SLOTS=10
+POLLUX_SLOTS=12
 export POLLUX_SLOTS
 cleanup() { end_jobs; }
 holds() { [ "$(store "SELECT count(*) FROM runs WHERE $2")" = "$1" ]; }
 is_in() { [ "$(store "SELECT state FROM jobs WHERE id = $1")" = "$2" ]; }
 ends_of() { store "SELECT text FROM events WHERE job_id = $1 AND kind = 'ended' ORDER BY id"; }
-all_at_work() { [ "$(grep -ls '^at work' "$POLLUX_DIR"/logs/*.log | wc -l)" -eq 10 ]; }
+all_at_work() { [ "$(grep -ls '^at work' "$POLLUX_DIR"/logs/*.log | wc -l)" -eq 12 ]; }
 said() { like "$1" "$3" "$(ends_of "$2" | head -n 1)"; } # said NAME JOB PATTERN: of its first run
 # Else a job with timeout(1) among its processes is not suspended.
 submit() { "$POLLUX" submit -q --suspend always -- "$@" >/dev/null; }
@@ -44,15 +44,20 @@ submit perl -e "$jump"
 submit perl -e "$jump"'print "step $_/40\n" for 1 .. 40; exit 9'
 submit perl -e "exit 7 if -e 'jumped'; open F, '>jumped'; $jump"'exit 9'
 for kind in alarm handler subprocess asyncio; do submit python3 clocks.py $kind; done
+# Their totals are those of a part.
+part='for e in 1 2; do for i in 1 2 3 4 5 6 7 8 9 10; do echo "epoch $e batch $i/10"; done; done'
+submit perl -e "exit 0 if -e 'part'; open F, '>part'; $jump" \
+	-e 'print "epoch 2 batch $_/10\n" for 1 .. 6'
+submit perl -e "$jump; system q($part)"
 "$POLLUX" schedule
-ok 'ten programs are at work' wait_for 30 all_at_work
+ok 'twelve programs are at work' wait_for 30 all_at_work
 given_run all suspension=asked
-ok 'the ten programs are suspended' wait_for 20 holds 10 "suspension = 'suspended'"
+ok 'the twelve programs are suspended' wait_for 20 holds 12 "suspension = 'suspended'"
 given_job all state=held # no pass gives the devices back
 sleep 15.5
 given_job all state=running
 given_run all suspension=resuming
-ok 'the ten programs go on and end' wait_for 20 holds 10 "state = 'ended' AND number = 1"
+ok 'the twelve programs go on and end' wait_for 20 holds 12 "state = 'ended' AND number = 1"
 
 after='^ended after a suspension: '
 said 'the end by timeout(1) names the pause and a limit that omits it' 1 \
@@ -72,13 +77,16 @@ said 'status 0 far from the total says nothing after a pause' 8 \
 	"${after}it ended at 25 % of its total; it was suspended for 1[0-9] s .* clocks of its own"
 said 'the timeout of subprocess names the pause' 9 "${after}exit status 1; it was suspended"
 said 'the timeout of asyncio names the pause' 10 "${after}exit status 1; it was suspended"
+said 'status 0 within a part of an unknown total says nothing after a pause' 11 \
+	"${after}it was suspended for 1[0-9] s .* clocks of its own"
+said 'status 0 at the end of a part of an unknown total completes' 12 '^completed$'
 
 settles() { "$POLLUX" schedule && [ "$(store "SELECT count(*) FROM jobs
 	WHERE state IN ('queued', 'running')")" = 0 ]; }
-ok 'all ten jobs end' wait_for 40 settles
+ok 'all twelve jobs end' wait_for 40 settles
 is 'what was started again is done, and a second end is taken as it is' \
 	"1:failed:2 2:done:2 3:failed:1 4:done:1 5:failed:1 6:failed:2 $(
-	for id in 7 8 9 10; do echo "$id:done:2"; done | xargs)" \
+	for id in 7 8 9 10 11; do echo "$id:done:2"; done | xargs) 12:done:1" \
 	"$(store "SELECT id || ':' || state || ':' || runs FROM jobs ORDER BY id" | xargs)"
 is 'the second end of a job names no pause' 'failed: exit status 7' "$(ends_of 6 | tail -n 1)"
 is 'a job that is started again so has not failed and was not preempted' '0 0' \
@@ -99,25 +107,25 @@ is 'JSON has the reason for which the first run counts for nothing' \
 
 run "$POLLUX" submit --hold -- python3 clocks.py handler
 like 'submit tells that the workload is not suspended' \
-	"is not suspended: 'pollux edit --suspend auto 11'" "$err"
+	"is not suspended: 'pollux edit --suspend auto 13'" "$err"
 rule_of() { store "SELECT suspend FROM jobs WHERE id = $1"; }
-is 'another job of the workload is not suspended' never "$(rule_of 11)"
+is 'another job of the workload is not suspended' never "$(rule_of 13)"
 like 'an event of that job says why' 'a job of its workload ended after a suspension' \
-	"$("$POLLUX" status 11 | tr -s '\n ' ' ')"
-"$POLLUX" edit --suspend auto 11 >/dev/null
-is 'edit takes that back for a job' auto "$(rule_of 11)"
+	"$("$POLLUX" status 13 | tr -s '\n ' ' ')"
+"$POLLUX" edit --suspend auto 13 >/dev/null
+is 'edit takes that back for a job' auto "$(rule_of 13)"
 "$POLLUX" submit -q --hold --suspend always -- python3 clocks.py handler >/dev/null
-is 'a job that is to be suspended always is' always "$(rule_of 12)"
+is 'a job that is to be suspended always is' always "$(rule_of 14)"
 "$POLLUX" submit -q --hold -- python3 clocks.py other >/dev/null
-is 'a job of another workload may be suspended' auto "$(rule_of 13)"
+is 'a job of another workload may be suspended' auto "$(rule_of 15)"
 workload=$(store 'SELECT workload FROM jobs WHERE id = 8')
 "$POLLUX" forget --times "$workload" >/dev/null
 "$POLLUX" submit -q --hold -- python3 clocks.py handler >/dev/null 2>&1
-is 'forget of a part of the workload leaves that' never "$(rule_of 14)"
+is 'forget of a part of the workload leaves that' never "$(rule_of 16)"
 "$POLLUX" forget "$workload" >/dev/null
 "$POLLUX" submit -q --hold -- python3 clocks.py handler >/dev/null
-is 'forget takes that back for a workload' auto "$(rule_of 15)"
-for id in 11 12 13 14 15; do "$POLLUX" cancel $id; done
+is 'forget takes that back for a workload' auto "$(rule_of 17)"
+for id in 13 14 15 16 17; do "$POLLUX" cancel $id; done
 
 # --- two jobs that take turns ---
 

@@ -426,6 +426,42 @@ static void test_form(const struct form *f)
 	steps_free(s);
 }
 
+/* The part of the last counter's own total that may be done. */
+static void test_part(void)
+{
+	static const struct {
+		const char *format;
+		int first, last, by;	/* of the counter */
+		double part;
+		const char *name;
+	} cases[] = {
+		{ "epoch 1 batch %i/10", 1, 10, 1, 1, "batches that came to their end are done" },
+		{ "epoch 1 batch %i/10", 1, 6, 1, 0.6, "batches that ended early tell their part" },
+		{ "epoch 1 batch %i/93", 10, 90, 10, 99. / 93,
+		  "where each tenth batch has a line, the last line may be the end" },
+		{ "epoch 1 batch %i/93", 10, 60, 10, 69. / 93,
+		  "where each tenth batch has a line, a line long before the end is none" },
+		{ "step %i/25", 0, 24, 1, 1, "where the first is 0, the last is one less" },
+		{ "Epoch %i/3", 1, 3, 1, 1, "the last epoch may be over" },
+		{ "Epoch %i/30", 1, 3, 1, 3. / 30, "an early epoch tells its part" },
+		{ "step %i loss 0.5", 1, 30, 1, NO, "a counter without a total tells none" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct step_event last = { .part = NO };
+		struct text t = TEXT_INIT;
+		struct err err;
+		struct steps *s = steps_new(NULL, &err);
+
+		for (int at = cases[i].first; at <= cases[i].last; at += cases[i].by)
+			add_line(&t, cases[i].format, 0, at, 0);
+		steps_feed(s, t.data, t.length, NO, sink, &last);
+		ok(same(last.part, cases[i].part), cases[i].name);
+		text_release(&t);
+		steps_free(s);
+	}
+}
+
 /* A relaunched program, at its third epoch of eight: what it prints, with and without what it
  * printed before. */
 static void test_relaunch(void)
@@ -543,6 +579,7 @@ int main(void)
 {
 	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++)
 		test_form(&forms[i]);
+	test_part();
 	test_relaunch();
 	test_trials();
 	return done();

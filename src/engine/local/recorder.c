@@ -87,6 +87,7 @@ void recorder_init(struct recorder *r)
 		.start = { NAN, NAN, NAN, NAN, false }, .first_position = NAN, .began = NAN,
 		.position_s = NAN, .kept_s = NAN, .heard_s = NAN,
 		.oom.bytes = -1, .resumes = -1, .unseen_steps = NAN,
+		.logged_part = NAN,
 	};
 	step_stats_init(&r->stats);
 	observation_init(&r->earlier);
@@ -155,6 +156,7 @@ static void see_reported(struct recorder *r, struct run *run, const struct repor
 	r->printed_total_steps = 0;
 	r->counts_from_0 = r->total_may_be_of_epoch = false;
 	r->unseen_steps = 0;
+	r->logged_part = (double)NAN;
 	snprintf(run->step_source, sizeof(run->step_source), "reports");
 }
 

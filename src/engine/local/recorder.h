@@ -120,6 +120,7 @@ struct recorder {
 	/* of the log: step_event has both; counts_from_0: one more step is done than that */
 	bool total_may_be_of_epoch, counts_from_0;
 	double unseen_steps;	/* likewise: may be done beyond steps; NaN: nothing told yet */
+	double logged_part;	/* likewise: of the last counter with a total; NaN */
 	struct gradient_window gradient;
 	double gradient_start_boot_s;	/* NaN: no window open */
 };

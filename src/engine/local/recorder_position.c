@@ -335,6 +335,7 @@ void recorder_add_logged(struct recorder *r, struct run *run, const struct job *
 	if (e->unit != r->logged_unit && !isnan(r->first_logged_position))
 		step_stats_init(&r->stats);
 	r->logged_unit = e->unit;
+	r->logged_part = e->part;
 	if (e->unit == STEP_EPOCHS) {
 		r->epoch = e->position;
 		r->total_epochs = e->total;

@@ -250,10 +250,14 @@ void supervisor_judge_pause(struct supervisor *s)
 	if (s->job.profile || run->out_of_memory || !(completed || failed))
 		return;
 	ratio = done_ratio(s, &most);
+	if (completed && most < WHOLE)
+		tell_early_end(s, ratio, most > ratio);
+	/* Where the total is not known, a counter that ended before its own tells of an early end:
+	 * perhaps that of an epoch, or of one of several programs. */
+	if (completed && isnan(most))
+		most = s->recorder.logged_part;
 	if (completed && !(most < WHOLE))
 		return;
-	if (completed)
-		tell_early_end(s, ratio, most > ratio);
 	soon = run->suspension != SUSPENSION_DONE &&
 	       end_boot_s(s) - run->resumed_boot_s < AFTER_PAUSE_S;
 	if (!(run->suspended_s >= PAUSE_LEAST_S) || !(soon || failed_by_clock(s)))
