@@ -95,6 +95,60 @@ def hooks():
     check((run.out, run.err) == (plain.out, plain.err), "nobody listens: the same", run.err)
 
 
+FASTAI = """
+class Optimizer:
+    def __init__(self, params, cbs, lr):
+        self.param_lists, self.cbs, self.hypers = [params], cbs, [{"lr": lr}]
+    @property
+    def param_groups(self):
+        return [{**{"params": p}, **h} for p, h in zip(self.param_lists, self.hypers)]
+    def step(self):
+        self.used_lr = float(self.hypers[0]["lr"])
+"""
+OTHERS = """
+import torch
+from fastai.optimizer import Optimizer
+from torch.utils.data import DataLoader
+def adam_step(): pass
+optimizer = Optimizer([torch.Tensor(1.0)], [adam_step], lr=0.1)
+for epoch in range(3):
+    for batch in DataLoader(range(100), batch_size=32):
+        torch.Tensor(0.5).backward()
+        optimizer.step()
+print(optimizer.hypers[0]["lr"], optimizer.used_lr)
+"""
+BY_HAND = """
+import torch
+for i in range(400): torch.Tensor(0.5).backward()
+print("done")
+"""
+
+
+def others():
+    """Optimizers that call none of torch's hooks."""
+    with tempfile.TemporaryDirectory() as directory:
+        os.mkdir(os.path.join(directory, "fastai"))
+        for name, text in (("__init__", "__version__ = '2'\n"), ("optimizer", FASTAI)):
+            with open(os.path.join(directory, "fastai", name + ".py"), "w") as file:
+                file.write(text)
+        plain = python(OTHERS, None, before=[STAND_IN, directory])
+        run = python(OTHERS, before=[STAND_IN, directory])
+        check(run.status == 0 and (run.out, run.err) == (plain.out, plain.err),
+              "a training with fastai prints the same", plain.err + run.out + run.err)
+        check((run.last("STEP"), run.last("SAMPLES"), run.last("OPTIMIZER")) ==
+              ("12", "300", "adam Adam"), "updates of fastai, and its rule", run.reports)
+        run = python(OTHERS, before=[STAND_IN, directory], POLLUX_LR_SCALE="2")
+        check(run.out == "0.1 0.2\n", "the rate of fastai is scaled for updates only",
+              run.out + run.err)
+    run = python(BY_HAND, before=[STAND_IN], POLLUX_LR_SCALE="2")
+    told = run.last("HELPER") or ""
+    check(run.out == "done\n" and "no steps: no step of an optimizer of torch" in told and
+          "no learning rate: no step" in told, "updates by hand are refused aloud", run.reports)
+    run = python(BY_HAND.replace("400", "4"), before=[STAND_IN])
+    check("no steps: no step of an optimizer of torch in 4" in (run.last("HELPER") or ""),
+          "and of a few passes, at the end", run.reports)
+
+
 def parts():
     child = "import sys; print('Doorkeeper' in [type(f).__name__ for f in sys.meta_path])"
     code = "import subprocess, sys; subprocess.run([sys.executable, '-c', %r])" % child
@@ -136,6 +190,7 @@ if __name__ == "__main__":
     compiles()
     chaining()
     hooks()
+    others()
     parts()
     unfinished()
     print("1..%d" % n)

@@ -163,8 +163,10 @@ class Helper:
         self.rank = Rank()
         self.refusals = {}  # part -> why it is off
         self.on_refusal = {}  # part -> function that takes away what it installed
-        self.steps = self.totals = self.checkpoints = None  # parts, once torch is there
+        # Parts, once torch is there.
+        self.steps = self.totals = self.checkpoints = self.learning_rate = None
         self.optimizers = None  # another part
+        self.before_step, self.after_step = [], []  # the hooks of optimizers that torch calls
         self.tqdm = None  # the class, once tqdm is there
         self.versions = []
         self.start_ns = START_NS  # what the helper cost before the first update
@@ -195,6 +197,16 @@ class Helper:
         if not self.rank.refused:
             text = "; ".join("no %s: %s" % item for item in self.refusals.items())
             self.reporter.send({"HELPER": text})
+
+    def refuse_updates(self, passes):
+        """The program changes its parameters without an optimizer that torch knows: no update is
+        seen, and the learning rate of none can be scaled."""
+        why = "no step of an optimizer of torch in %d backward passes" % passes
+        if self.learning_rate is not None and self.learning_rate.scale != 1.0:
+            self.refuse("learning rate", why)
+        if "batch" in self.options:
+            self.refuse("batch", why)
+        self.refuse("steps", why)
 
     def ended(self, is_whole, report=None):
         """Tells that a training has ended. is_whole: it came to its last update, so that nothing

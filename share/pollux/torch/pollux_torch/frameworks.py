@@ -20,6 +20,7 @@ def lazily(module, function):
 def actions():
     """Module name -> function(module), for the import hook."""
     return {
+        "fastai.optimizer": lazily("fastai", "install"),
         "keras": lazily("keras", "install"),
         "keras.src.callbacks.callback_list": lazily("keras", "install_callbacks"),
         "keras.src.callbacks.backup_and_restore": lazily("keras", "install_backups"),

@@ -9,6 +9,18 @@ import sys
 MAX_FRAMES = 64
 
 
+class Listed:
+    """A hook in a list of hooks, to be removed as one of torch is."""
+
+    def __init__(self, hooks, hook):
+        self.hooks, self.hook = hooks, hook
+        hooks.append(hook)
+
+    def remove(self):
+        if self.hook in self.hooks:
+            self.hooks.remove(self.hook)
+
+
 def is_nested(kind):
     """True if step() of this class may call the hooks more than once."""
     return sum(bool(getattr(vars(c).get("step"), "hooked", False)) for c in kind.__mro__) > 1

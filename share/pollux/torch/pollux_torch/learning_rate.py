@@ -80,9 +80,12 @@ class LearningRate:
             return
         self.is_installed = True
         optimizer = importlib.import_module("torch.optim.optimizer")
-        guard = self.helper.guard_step
-        optimizer.register_optimizer_step_pre_hook(guard("learning_rate.pre", self.before_step))
-        optimizer.register_optimizer_step_post_hook(guard("learning_rate.post", self.after_step))
+        before = self.helper.guard_step("learning_rate.pre", self.before_step)
+        after = self.helper.guard_step("learning_rate.post", self.after_step)
+        optimizer.register_optimizer_step_pre_hook(before)
+        optimizer.register_optimizer_step_post_hook(after)
+        self.helper.before_step.append(before)
+        self.helper.after_step.append(after)
         self.wrap_state(optimizer.Optimizer)
         self.helper.on_refusal["learning rate"] = self.restore_all
 
@@ -137,7 +140,8 @@ class LearningRate:
     def forget_failed(self, optimizer):
         """A step that raised an error had no hook at its end."""
         under_way = hooked.steps_under_way()
-        under_way.remove(id(optimizer))
+        if id(optimizer) in under_way:
+            under_way.remove(id(optimizer))
         self.owners = {k: owner for k, owner in self.owners.items() if k in under_way}
 
     def after_step(self, optimizer):

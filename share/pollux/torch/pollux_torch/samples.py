@@ -27,16 +27,17 @@ class Stream:
 
     def __init__(self, loader):
         self.loader_id = id(loader)
-        self.batch_sampler = weak(loader.batch_sampler)
+        # None, as all that samples, of a loader of fastai: it gets whole batches.
+        batches = getattr(loader, "batch_sampler", None)
+        self.batch_sampler = weak(batches)
         self.length = length_of(loader)
         self.batch_size = getattr(loader, "batch_size", None) or 0
-        self.samples = samples_of(loader)
+        self.samples = samples_of(loader) if batches is not None else 0
         self.replicas = replicas_of(loader)
-        self.by_size = is_by_size(loader)
+        self.by_size = hasattr(loader, "sampler") and is_by_size(loader)
         self.of_dataset = length_of(getattr(loader, "dataset", ()))
         # Batches of a map-style dataset are counted by their indices, others by their tensors.
-        self.by_index = getattr(loader, "_dataset_kind", None) == 0 \
-            and loader.batch_sampler is not None
+        self.by_index = getattr(loader, "_dataset_kind", None) == 0 and batches is not None
         self.last = last_batch(loader, self.samples) if self.by_index else 0
         # Sizes of the batches to come, where they are not known from the loader.
         self.sizes = None if self.last else deque()
@@ -331,7 +332,7 @@ def length_of(loader):
 
 def samples_of(loader):
     """Samples of a whole pass through the loader; 0 if not known."""
-    if not loader.batch_size or loader.batch_sampler is None:
+    if not loader.batch_size:
         return 0
     try:
         n = len(loader.sampler)
@@ -368,9 +369,8 @@ def weak(x):
 
 def replicas_of(loader):
     """The replicas, by the samplers of torch and accelerate; 0 if these do not tell."""
-    for sampler, name in ((loader.sampler, "num_replicas"),
-                          (loader.batch_sampler, "num_processes")):
-        n = getattr(sampler, name, 0)
+    for place, name in (("sampler", "num_replicas"), ("batch_sampler", "num_processes")):
+        n = getattr(getattr(loader, place, None), name, 0)
         if isinstance(n, int) and n > 0:
             return n
     return 0

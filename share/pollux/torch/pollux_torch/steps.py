@@ -30,6 +30,8 @@ TICK_NS = 2_000_000  # updates that are shorter are timed several at a time
 MAX_STRIDE = 16
 UPDATE_NS = 4000  # what the hooks of an update cost: benchmarks/torch/overhead.py
 
+UNSEEN_PASSES = 300  # without an update, after which none is expected
+
 now_ns = time.perf_counter_ns
 
 
@@ -107,7 +109,9 @@ class Steps:
         self.pre_hook = helper.guard_step("steps.pre", self.before_step)
         self.register_pre_hook = optimizer.register_optimizer_step_pre_hook
         self.watch_closures()
-        self.handles.append(optimizer.register_optimizer_step_post_hook(self.make_post_hook()))
+        post_hook = self.make_post_hook()
+        self.handles.append(optimizer.register_optimizer_step_post_hook(post_hook))
+        self.handles.append(hooked.Listed(helper.after_step, post_hook))
         self.watch_new_optimizers(optimizer.Optimizer)
         self.pass_hook = Passes(helper, torch, self)
         helper.on_refusal["gradient noise"] = self.stop_noise
@@ -158,6 +162,8 @@ class Steps:
             self.samples.take()
             for function in self.on_pass:
                 function()
+        if self.passes >= UNSEEN_PASSES and not self.own and not self.in_step:
+            self.helper.refuse_updates(self.passes)
         if self.passes == 1 and self.look is not None and self.own + 1 in LOOKS:
             self.look()
         if self.wants_loss and self.loss is None:
@@ -475,6 +481,8 @@ class Steps:
         """The last report. Nothing of torch is held while the interpreter takes itself apart."""
         try:
             self.be_eager()
+            if self.passes and not self.own:
+                self.helper.refuse_updates(self.passes)
             if self.own:
                 self.sent_ns = now_ns()
                 self.report(send=self.reporter.send_last)
