@@ -1,5 +1,5 @@
-"""fastai has optimizers of its own, which call none of torch's hooks: those of the helper are called
-around their steps. OptimWrapper of fastai has an optimizer of torch within, which calls them itself.
+"""fastai has optimizers of its own, which call none of torch's hooks: the helper calls its own
+around their steps. Its OptimWrapper has an optimizer of torch within, which calls them itself.
 """
 
 import functools

@@ -209,12 +209,12 @@ def set_in(body):
 
 
 def counted_in(block):
-    """The names that a block increases by one, outside the loops in it."""
+    """The names that a block increases by one in any case, and once."""
     found = set()
     for node in block:
         if isinstance(node, (ast.Assign, ast.AugAssign)):
             found.add(counted_by(node))
-        elif not isinstance(node, (ast.For, ast.While)):
+        elif isinstance(node, (ast.With, ast.Try)):
             found.update(*(counted_in(b) for b in blocks_of(node)))
     return found
 

@@ -42,8 +42,9 @@ class Steps:
         "consumed", "own", "own_consumed", "own_taken", "passes", "total_passes", "replicas",
         "accumulation", "in_step", "passes_in_step", "loss", "clock", "sent_ns",
         "report_ns", "extras", "after_update", "look", "on_pass", "config_version",
-        "is_plain_pass", "is_plain_step", "is_nested", "wants_loss", "attention", "next_ns",
-        "stride", "ticked", "tick_at", "is_lazy", "unsettled", "settled", "is_alone", "base",
+        "looks", "is_plain_pass", "is_plain_step", "is_nested", "wants_loss", "attention",
+        "next_ns", "stride", "ticked", "tick_at", "is_lazy", "unsettled", "settled", "is_alone",
+        "base",
         "handles", "pre_handle", "pre_hook", "register_pre_hook", "pass_hook", "see_optimizer")
 
     def __init__(self, helper, torch, samples, noise):
@@ -77,6 +78,7 @@ class Steps:
         self.report_ns = 0  # spent on reports
         self.extras = []  # functions that return more for a report, a dictionary or None
         self.after_update = []  # functions without arguments
+        self.looks = LOOKS
         self.look = None  # function without arguments, called in the updates of LOOKS
         self.on_pass = []  # functions without arguments, when the batch of a pass is known
         self.config_version = None
@@ -164,7 +166,7 @@ class Steps:
                 function()
         if self.passes >= UNSEEN_PASSES and not self.own and not self.in_step:
             self.helper.refuse_updates(self.passes)
-        if self.passes == 1 and self.look is not None and self.own + 1 in LOOKS:
+        if self.passes == 1 and self.look is not None and self.own + 1 in self.looks:
             self.look()
         if self.wants_loss and self.loss is None:
             self.keep_loss(tensors)
@@ -433,13 +435,16 @@ class Steps:
         self.pass_hook.wrap(self.noise.armed)
         self.plan(now)
 
+    def look_soon(self):
+        self.looks = sorted({*self.looks, *(self.own + n for n in LOOKS[:3])})
+
     def plan(self, now):
         """Says which update is attended to next, and what is to be seen in it."""
         mean_ns, due_ns = self.clock.mean_ns, self.sent_ns + REPORT_EVERY_NS
         self.next_ns = due_ns - 2 * mean_ns
         # Statistics of gradients are reported at once: with the loss of their update.
         self.wants_loss = not mean_ns or now >= self.next_ns or bool(self.noise.armed)
-        looks = [n for n in LOOKS if n > self.own]
+        looks = [n for n in self.looks if n > self.own]
         is_look = looks[:1] == [self.own + 1]
         self.is_plain_pass = not (self.wants_loss or is_look or self.noise.armed or self.on_pass
                                   or self.pre_handle is not None or self.own < PHASE_STEPS)

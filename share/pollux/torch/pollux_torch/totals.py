@@ -14,6 +14,7 @@ from . import loops, nest
 SURE_UPDATES = 3  # after which totals are told
 PASSED = 2  # updates beyond the total, after which it was none
 STEADY = 0.03
+AGAIN = 2  # times as many updates of an iteration as before: the loops are run again
 MAX_DIVISOR = 64  # batches of an update
 MANY_UPDATES = 20  # of which one more or less is no other ratio
 FIRST_END = 3  # updates after which loops that count them were seen
@@ -96,7 +97,7 @@ class Record:
     def __init__(self, steps):
         self.began = steps.own  # updates then
         self.first = None  # (updates, iterations of the innermost loop), once these are known
-        self.last = None  # the iterations at the last look, or None
+        self.last = None  # the same at the last look
         self.counts = {}  # key of a counter -> [(updates, passes, its value), ...]
         self.each = 1.0  # updates of an iteration of the innermost loop
         self.is_sure = False  # several updates were seen
@@ -105,8 +106,10 @@ class Record:
     def see(self, levels, steps):
         own, passes = steps.own, steps.total_passes + steps.passes
         at = nest.position(levels)
-        self.begins_anew |= at is not None and self.last is not None and at < self.last
-        self.last = at
+        if at is not None and self.last is not None:
+            # Fewer iterations than updates since the last look: others were in between.
+            self.begins_anew |= own - self.last[0] > AGAIN * self.each * max(0, at - self.last[1])
+        self.last = (own, at) if at is not None else None
         if own and steps.total_passes:
             self.each = own / steps.total_passes
         if at is not None:
@@ -367,6 +370,7 @@ class Totals:
         if 0 < (self.sent.get("TOTAL_STEPS") or math.inf) < self.steps.count - PASSED:
             self.epoch_at = None
             self.send()  # something goes on around the loops
+            self.steps.look_soon()
         return {"EPOCH": self.epoch_now() or self.epochs_read()}
 
     def send(self, **values):
