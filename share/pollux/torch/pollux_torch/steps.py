@@ -44,8 +44,8 @@ class Steps:
         "report_ns", "extras", "after_update", "look", "on_pass", "config_version",
         "looks", "is_plain_pass", "is_plain_step", "is_nested", "wants_loss", "attention",
         "next_ns", "stride", "ticked", "tick_at", "is_lazy", "unsettled", "settled", "is_alone",
-        "base",
-        "handles", "pre_handle", "pre_hook", "register_pre_hook", "pass_hook", "see_optimizer")
+        "base", "handles", "pre_handle", "pre_hook", "register_pre_hook", "pass_hook",
+        "see_optimizer")
 
     def __init__(self, helper, torch, samples, noise):
         self.helper = helper
@@ -434,9 +434,6 @@ class Steps:
             self.others.clear()
         self.pass_hook.wrap(self.noise.armed)
         self.plan(now)
-
-    def look_soon(self):
-        self.looks = sorted({*self.looks, *(self.own + n for n in LOOKS[:3])})
 
     def plan(self, now):
         """Says which update is attended to next, and what is to be seen in it."""

@@ -13,6 +13,7 @@ from . import loops, nest
 
 SURE_UPDATES = 3  # after which totals are told
 PASSED = 2  # updates beyond the total, after which it was none
+SOON = (1, 4, 30)  # updates after which loops are looked at once such a total was dropped
 STEADY = 0.03
 AGAIN = 2  # times as many updates of an iteration as before: the loops are run again
 MAX_DIVISOR = 64  # batches of an update
@@ -243,6 +244,9 @@ class Totals:
         record = self.nests.get(key)
         if record is None or steps.own < record.began:
             record = self.nests[key] = Record(steps)
+            if levels and levels[-1].key != self.outermost:  # another training
+                self.outermost = levels[-1].key
+                self.epochs_before = round(self.epoch_now() or self.epochs_before)
         record.see(levels, steps)
         self.epoch_at = None
         if not record.is_sure:
@@ -288,8 +292,9 @@ class Totals:
             done += level.index * epochs
             epochs *= level.length
         inner = lefts[n - 1]
-        values["TOTAL_EPOCHS"] = epochs
-        self.epoch_at = (done + 1 - inner.left / inner.full, 1 / inner.full, steps.count)
+        values["TOTAL_EPOCHS"] = self.epochs_before + epochs
+        done_now = self.epochs_before + done + 1 - inner.left / inner.full
+        self.epoch_at = (done_now, 1 / inner.full, steps.count)
         stream, data = steps.samples.stream, levels[n - 1]
         if n == 1 and stream is not None and stream.samples and steps.samples.way == "pass" and \
                 stream.loader_id in data.ids and data.length == stream.length:
@@ -298,6 +303,7 @@ class Totals:
             values["TOTAL_SAMPLES"] = round(steps.consumed + samples)
         return values
 
+    outermost, epochs_before = None, 0  # key of a loop; epochs of the trainings before it
     epoch_at = None  # (epochs done, epochs of an update, the updates at that time)
 
     def epoch_now(self):
@@ -368,9 +374,9 @@ class Totals:
             self.bars_due = now + BARS_EVERY_S
             self.look_at_bars()
         if 0 < (self.sent.get("TOTAL_STEPS") or math.inf) < self.steps.count - PASSED:
-            self.epoch_at = None
+            self.epoch_at, self.epochs_before = None, self.sent.get("TOTAL_EPOCHS", 0)
             self.send()  # something goes on around the loops
-            self.steps.look_soon()
+            self.steps.looks = sorted({*self.steps.looks, *(self.steps.own + n for n in SOON)})
         return {"EPOCH": self.epoch_now() or self.epochs_read()}
 
     def send(self, **values):
