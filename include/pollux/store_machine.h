@@ -51,6 +51,11 @@ int store_freeze_test_revoke(struct store *s, const char *device_id, const char 
 int store_freeze_test_get(struct store *s, const char *device_id, const char *driver,
 			  struct freeze_tested *tested, struct err *err);
 
+/* *why, which the caller frees: why it did not pass with this version; NULL: it passed, or was not
+ * tested. */
+int store_freeze_test_failure(struct store *s, const char *device_id, const char *driver,
+			      char **why, struct err *err);
+
 /* --- processes of others that may stay on a GPU --- */
 
 /* A process is identified by its pid, its start and the boot: a later process with the same pid is

@@ -35,6 +35,7 @@ struct devices_view {
 	/* Owned; for each device, who holds its lock without a run, as device_users.h says it;
 	 * NULL: nobody. */
 	const char **lock_holders;
+	char **failed_tests;		/* owned; for each device, why its self-test failed; NULL */
 	struct device_user_list users;
 	/* How the processes of a run are kept together, and where, or why not in a control group:
 	 * see engine.h. */

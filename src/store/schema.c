@@ -17,7 +17,7 @@
 #include "pollux/text.h"
 #include "sql.h"
 
-#define VERSION 49
+#define VERSION 50
 #define STAMP "PRAGMA application_id = " SQL_NUMBER(STORE_APPLICATION_ID) ";" \
 	"PRAGMA user_version = " SQL_NUMBER(VERSION) ";"
 
@@ -283,7 +283,7 @@ const char schema_text[] =
 	/* Devices whose memory pollux has moved to the host's and back; freeze_s and thaw_s are the
 	 * times for bytes. */
 	"CREATE TABLE freeze_tests ("
-	" device TEXT NOT NULL, driver TEXT NOT NULL, kind TEXT NOT NULL, time_s REAL NOT NULL,"
+	" device TEXT NOT NULL, driver TEXT NOT NULL, time_s REAL NOT NULL,"
 	" passed INTEGER NOT NULL, reason TEXT NOT NULL,"
 	" bytes INTEGER NOT NULL, freeze_s REAL, thaw_s REAL,"
 	" PRIMARY KEY (device, driver)"
@@ -371,6 +371,8 @@ static const struct change {
 	  "ALTER TABLE runs DROP COLUMN leader_start_ticks;"
 	  "ALTER TABLE runs DROP COLUMN socket_path;"
 	  "ALTER TABLE dependencies DROP COLUMN must_succeed;" },
+	/* nothing read it */
+	{ 50, "ALTER TABLE freeze_tests DROP COLUMN kind;" },
 };
 
 int schema_version(void)

@@ -66,10 +66,10 @@ int store_profile_killed(struct store *s, int64_t job_id, struct text *reason, s
 int store_freeze_test_set(struct store *s, const struct device *device, const char *driver,
 			  const struct freeze_test *t, const char *why, struct err *err)
 {
-	return sql_run(s, NULL, err, "INSERT OR REPLACE INTO freeze_tests (device, driver, kind,"
+	return sql_run(s, NULL, err, "INSERT OR REPLACE INTO freeze_tests (device, driver,"
 		       " time_s, passed, reason, bytes, freeze_s, thaw_s)"
-		       " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", "tttditidd",
-		       device->id, driver, device->kind, clock_wall_s(), (int64_t)(t != NULL),
+		       " VALUES (?, ?, ?, ?, ?, ?, ?, ?)", "ttditidd",
+		       device->id, driver, clock_wall_s(), (int64_t)(t != NULL),
 		       t ? t->weaker : why, t ? t->released_bytes : (int64_t)0,
 		       t ? t->lock_s + t->save_s : (double)NAN,
 		       t ? t->restore_s + t->unlock_s : (double)NAN);
@@ -88,6 +88,13 @@ int store_freeze_test_get(struct store *s, const char *device_id, const char *dr
 	return sql_get(s, err, "SELECT passed, bytes, freeze_s, thaw_s FROM freeze_tests"
 		       " WHERE device = ? AND driver = ?", "bidd<tt", &tested->passed,
 		       &tested->bytes, &tested->freeze_s, &tested->thaw_s, device_id, driver);
+}
+
+int store_freeze_test_failure(struct store *s, const char *device_id, const char *driver,
+			      char **why, struct err *err)
+{
+	return sql_get(s, err, "SELECT reason FROM freeze_tests WHERE device = ? AND driver = ?"
+		       " AND passed = 0", "t<tt", why, device_id, driver);
 }
 
 /* --- processes of others --- */

@@ -158,6 +158,9 @@ static void print_remarks(const struct devices_view *v, int n)
 		if (d->now.slowed_by && strcmp(d->now.slowed_by, "power cap") != 0)
 			output_sayf(stdout, "%s: its clock is slowed by %s", d->name,
 				    d->now.slowed_by);
+		if (v->failed_tests[i])
+			output_sayf(stdout, "%s: did not pass its last self-test: %s", d->name,
+				    v->failed_tests[i]);
 		if (d->now.forgets_state)
 			advice = words_of(d)->forgets_state;
 	}

@@ -41,6 +41,23 @@ const char *devices_link_name(const struct devices_view *v, int a, int b)
 	return "machine";
 }
 
+/* Reads why devices did not pass the self-test with their present driver. */
+static int read_failed_tests(struct store *store, struct devices_view *v, struct err *err)
+{
+	v->failed_tests = xcalloc((size_t)v->list.count + 1, sizeof(*v->failed_tests));
+	for (int d = 0; store && d < v->list.count; d++) {
+		const char *id = v->list.items[d].id, *version = NULL;
+
+		for (int i = 0; i < v->list.n_drivers; i++)
+			if (v->list.drivers[i].backend == device_backend_of(id))
+				version = v->list.drivers[i].version;
+		if (version &&
+		    store_freeze_test_failure(store, id, version, &v->failed_tests[d], err))
+			return -1;
+	}
+	return 0;
+}
+
 int devices_view_read(const struct config *config, struct session *s, struct devices_view *v,
 		      struct err *err)
 {
@@ -55,7 +72,8 @@ int devices_view_read(const struct config *config, struct session *s, struct dev
 	if ((store && (store_runs_active(store, &v->runs, err) ||
 		       store_reserved_list(store, &v->reserved, err))) ||
 	    engine_devices(config, true, &v->list, err) ||
-	    device_owners_find(store, &v->list, &v->runs, &v->users, err))
+	    device_owners_find(store, &v->list, &v->runs, &v->users, err) ||
+	    read_failed_tests(store, v, err))
 		return -1;
 	device_owners_refuse(&v->users, &v->runs, &v->list);
 	v->containment = engine_for_new_runs()->containment(&v->containment_detail);
@@ -72,6 +90,9 @@ int devices_view_read(const struct config *config, struct session *s, struct dev
 
 void devices_view_release(struct devices_view *v)
 {
+	for (int d = 0; v->failed_tests && d < v->list.count; d++)
+		free(v->failed_tests[d]);
+	free(v->failed_tests);
 	devices_release(&v->list);
 	run_list_release(&v->runs);
 	reserved_list_release(&v->reserved);
@@ -106,6 +127,7 @@ static void print_device(struct json *j, const struct devices_view *v, int index
 	json_string(j, "held_by", v->lock_holders[index]);
 	json_bool(j, "usable", d->usable);
 	json_string(j, "reason", d->usable ? NULL : d->reason);
+	json_string(j, "self_test_failed", v->failed_tests[index]);
 	json_array(j, "processes");
 	for (int i = 0; i < v->users.count; i++)
 		if (v->users.items[i].process.device == index) {

@@ -68,6 +68,7 @@ is 'devices --json prints the whole document' '{
       "held_by": null,
       "usable": true,
       "reason": null,
+      "self_test_failed": null,
       "processes": []
     }
   ],

@@ -55,6 +55,7 @@ like 'the self-test tells bytes and times of the first GPU' \
 like 'the self-test tells that the second GPU passed' '^gpu:1: passed: 14 MiB' "$out"
 is 'the store has both results, with the driver' 'GPU-a|1|14|1|1|
 GPU-b|1|14|1|1|' "$(stored 580.95.05)"
+unlike 'devices says nothing of GPUs that passed' 'self-test' "$("$POLLUX" devices)"
 run "$POLLUX" devices --self-test --json
 is 'the JSON of the self-test has devices and the driver' 'devices driver_version' \
 	"$(printf '%s' "$out" | json 'print join " ", sort keys %$d')"
@@ -106,6 +107,9 @@ fails() {
 	is "the self-test counts the GPUs that did not pass with '$2'" \
 		'pollux: 1 of 1 GPUs did not pass' "$err"
 	like "the store has the failure '$2'" "^GPU-a\|0\|0\|\|\|$3" "$(stored "$1")"
+	[ "$2" = 'checkpoint wait' ] || # no driver answers then
+		like "devices tells of the failure '$2'" \
+			"^gpu:0: did not pass its last self-test: $3" "$("$POLLUX" devices)"
 }
 fails 1 'lock 801' 'cannot lock process [0-9]+: the driver does not support it, for this GPU or for'
 fails 2 'lock 600' 'cannot lock process [0-9]+: its work on the GPU did not end in time; it runs on'

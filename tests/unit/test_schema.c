@@ -147,11 +147,10 @@ static void test_what_is_added(void)
 		   " VALUES ('done', 'n', 'w', 1, 1, 1, 1, 'saved', 7, 15, 60);"
 		   "DROP INDEX jobs_ended_untold; DROP TRIGGER job_lives_again;"
 		   "ALTER TABLE jobs DROP COLUMN end_told; ALTER TABLE jobs DROP COLUMN launch;"
+		   "ALTER TABLE freeze_tests ADD COLUMN kind TEXT;"
 		   "DROP TABLE rung_results; DROP TABLE events");
 	is_int(store_open(&store, &paths, STORE_WRITE, &err), 0,
 	       "a store of version 46 that lacks columns is opened");
-	is_int(schema_bring_up(&store, 46, &err), 0,
-	       "a store that lacks columns is brought up to date");
 	answers(COLUMNS, columns, "a store gets the columns and tables that it lacked");
 	answers(OTHERS, others, "a store gets the indexes and triggers that it lacked");
 	answers("SELECT end_told || ifnull(launch, '-') || retries FROM jobs", "0-7",
