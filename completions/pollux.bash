@@ -6,11 +6,11 @@ _pollux_commands() {
 }
 
 _pollux_options() {
-	pollux "$1" --help 2>/dev/null | sed -nE 's/^  (-., |    )(--[a-z-]+).*/\2/p'
+	pollux "$1" --help all 2>/dev/null | sed -nE 's/^  (-., |    )(--[a-z-]+).*/\2/p'
 }
 
 _pollux_policies() { # _pollux_policies COMMAND
-	pollux "$1" --help 2>/dev/null | tr -s ' \n' ' ' | sed -n 's/.* one of \([a-z ]*\); default.*/\1/p'
+	pollux "$1" --help all 2>/dev/null | tr -s ' \n' ' ' | sed -n 's/.* one of \([a-z ]*\); default.*/\1/p'
 }
 
 _pollux_choices() { # _pollux_choices COMMAND --OPTION: the names that the option takes

@@ -7,7 +7,7 @@ end
 function __pollux_options
 	set -l words (commandline -opc)
 	test (count $words) -ge 2; or return
-	pollux $words[2] --help 2>/dev/null |
+	pollux $words[2] --help all 2>/dev/null |
 		string replace -rf '^  (?:-., |    )(--[a-z-]+)(?: [A-Z]\S*)? *(.*)$' '$1\t$2'
 end
 
@@ -26,7 +26,7 @@ function __pollux_jobs
 end
 
 function __pollux_policies
-	pollux $argv[1] --help 2>/dev/null | string collect | string replace -ra '\s+' ' ' |
+	pollux $argv[1] --help all 2>/dev/null | string collect | string replace -ra '\s+' ' ' |
 		string replace -rf '.* one of ([a-z ]*); default.*' '$1' | string split ' '
 end
 

@@ -30,6 +30,10 @@ struct command {
 	const char *summary;	/* one line, for the list of commands */
 	const char *example;	/* lines for --help, each "pollux ..."; may be NULL */
 	const struct option_spec *options;	/* ends with name NULL; NULL: only --help */
+	/* The options that --help alone shows, one word each, and headings for all of them: the
+	 * option that each stands before, and the heading, NULL at the end. NULL: all are shown. */
+	const char *common;
+	const char *const *headings;
 	bool runs_program; /* operands are a program's command line: the first ends the options.
 			      Elsewhere options may also follow operands: "status 17 --json" */
 	bool takes_jobs;	/* operands are jobs: see below */

@@ -351,6 +351,20 @@ static int main_submit(int argc, char **argv, struct err *err)
 	return rc;
 }
 
+static const char *const headings[] = {
+	"name", "what it is",
+	"batch", "batch size and learning rate",
+	"replicas", "devices",
+	"samples", "how long it is, and who goes first",
+	"time-limit", "limits and failures",
+	"checkpoint-dir", "checkpoints, and turns with other jobs",
+	"gpu-memory", "memory, and sharing a device",
+	"snapshot", "code, log and what follows",
+	"env", "how it is started",
+	"param", "sweeps",
+	NULL,
+};
+
 const struct command cmd_submit = {
 	.name = "submit", .synopsis = "[OPTION]... [--] COMMAND [ARGUMENT]...",
 	.summary = "put a training command into the queue",
@@ -360,5 +374,8 @@ const struct command cmd_submit = {
 		   "pollux submit --checkpoint-dir out --resume-args '--init_from=resume' \\\n"
 		   "      -- python train.py --out_dir={checkpoint}\n"
 		   "pollux submit --after ok:3 -- ./evaluate.sh",
+	.common = "name batch batch-range replicas after begin time-limit retries checkpoint-dir "
+		  "resume-args env param dry-run",
+	.headings = headings,
 	.options = options, .runs_program = true, .run = main_submit,
 };

@@ -31,8 +31,8 @@ COMMANDS(DECLARE_COMMAND)
 #undef DECLARE_COMMAND
 
 /* Usage, summary, options and examples, made from the table, in 80 columns: examples fit as the
- * table has them. */
-void command_help(const struct command *command, FILE *out);
+ * table has them. all: also the options that are not common. */
+void command_help(const struct command *command, bool all, FILE *out);
 /* The choices of an option, one a line; nothing for an option that takes something else.
  * False: the command has no such option. */
 bool command_choices(const struct command *command, const char *option, FILE *out);

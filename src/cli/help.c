@@ -67,16 +67,31 @@ static void print_usage(FILE *out, const struct command *command)
 	fputs("\n\n", out);
 }
 
-void command_help(const struct command *command, FILE *out)
+static bool is_common(const struct command *command, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (const char *s = command->common; s; s = strchr(s, ' ')) {
+		s += *s == ' ';
+		if (!strncmp(s, name, n) && (s[n] == ' ' || !s[n]))
+			return true;
+	}
+	return false;
+}
+
+static void print_heading(FILE *out, const struct command *command, const char *name)
+{
+	for (const char *const *h = command->headings; h && *h; h += 2)
+		if (!strcmp(h[0], name))
+			fprintf(out, "\n%s:\n", h[1]);
+}
+
+static void print_options(FILE *out, const struct command *command, bool all)
 {
 	int n, column;
 	struct command_option *options = command_options(command, &n);
-	const char *examples = command->example ? command->example : "";
 	struct text form = TEXT_INIT;
 
-	print_usage(out, command);
-	output_words(out, 0, 0, command->summary);
-	fputs("\noptions:\n", out);
 	option_form(&form, &help_spec);
 	column = (int)form.length + 2;
 	for (int i = 0; i < n; i++) {
@@ -84,9 +99,29 @@ void command_help(const struct command *command, FILE *out)
 		if ((int)form.length + 2 > column && form.length <= WIDEST_OPTION)
 			column = (int)form.length + 2;
 	}
-	for (int i = 0; i < n; i++)
-		print_option(out, &options[i].spec, column);
+	if (!all || !command->headings)
+		fputs("\noptions:\n", out);
+	for (int i = 0; i < n; i++) {
+		if (all)
+			print_heading(out, command, options[i].spec.name);
+		if (all || is_common(command, options[i].spec.name))
+			print_option(out, &options[i].spec, column);
+	}
 	print_option(out, &help_spec, column);
+	if (!all)
+		fprintf(out, "\n'pollux %s --help all' has all options, pollux-%s(1) explains "
+			"them.\n", command->name, command->name);
+	text_release(&form);
+	free(options);
+}
+
+void command_help(const struct command *command, bool all, FILE *out)
+{
+	const char *examples = command->example ? command->example : "";
+
+	print_usage(out, command);
+	output_words(out, 0, 0, command->summary);
+	print_options(out, command, all || !command->common);
 	fputs(*examples ? "\nexamples:\n" : "", out);
 	while (*examples) {
 		int length = (int)strcspn(examples, "\n");
@@ -94,8 +129,6 @@ void command_help(const struct command *command, FILE *out)
 		fprintf(out, "  %.*s\n", length, examples);
 		examples += length + (examples[length] == '\n');
 	}
-	text_release(&form);
-	free(options);
 }
 
 bool command_choices(const struct command *command, const char *option, FILE *out)

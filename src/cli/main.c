@@ -21,12 +21,24 @@ static void survive(int signal_number)
 
 static void print_commands(FILE *out)
 {
+	/* the command that each heading stands before */
+	static const char *const headings[][2] = {
+		{ "submit", "every day" }, { "results", "results" },
+		{ "devices", "devices and models" }, { "prune", "upkeep" },
+		{ "simulate", "what if" },
+	};
+	size_t next = 0;
+
 	fputs("usage: pollux COMMAND [OPTION]... [ARGUMENT]...\n\n"
-	      "Share this machine's devices among training jobs, by checkpoint and relaunch.\n\n"
-	      "commands:\n", out);
-	for (size_t i = 0; i < n_commands; i++)
+	      "Share this machine's devices among training jobs, by checkpoint and relaunch.\n",
+	      out);
+	for (size_t i = 0; i < n_commands; i++) {
+		if (next < sizeof(headings) / sizeof(headings[0]) &&
+		    !strcmp(headings[next][0], commands[i]->name))
+			fprintf(out, "\n%s:\n", headings[next++][1]);
 		if (!commands[i]->hidden)
 			fprintf(out, "  %-9s %s\n", commands[i]->name, commands[i]->summary);
+	}
 	fputs("\nSee 'pollux COMMAND --help' and pollux(1).\n", out);
 }
 
@@ -103,7 +115,7 @@ static int help(int argc, char **argv, struct err *err)
 	if (names_job)
 		return command->takes_jobs ? selection_print_candidates(command->job_use, err)
 			: usage_error(command, err, "%s takes no jobs", command->name);
-	command_help(command, stdout);
+	command_help(command, true, stdout);
 	return 0;
 }
 
@@ -134,7 +146,7 @@ static int dispatch(int argc, char **argv, struct err *err)
 	if (!options_ask_help(command, argc, argv))
 		return command->change ? change_jobs(command, command->change, argc, argv, err)
 				       : command->run(argc, argv, err);
-	command_help(command, stdout);
+	command_help(command, !strcmp(argv[argc - 1], "all"), stdout);
 	return 0;
 }
 

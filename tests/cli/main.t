@@ -43,6 +43,15 @@ is 'an unknown option is called an option' \
 status 'a command of control characters is a usage error' 64 "$POLLUX" "$(printf 'a\033[1m\nb')"
 is 'control characters of a command are shown by numbers and letters' \
 	"pollux: unknown command 'a\\033[1m\\nb'; see 'pollux --help'" "$err"
+short=$("$POLLUX" submit --help | grep -c '^  [ -]')
+ok 'the help of submit shows what people use' test "$short" -lt 40
+like 'and says how to see the others' "^'pollux submit --help all' has all options" \
+	"$("$POLLUX" submit --help)"
+like '--help all has headings' '^checkpoints, and turns with other jobs:$' \
+	"$("$POLLUX" submit --help all)"
+is 'help names the groups of commands' \
+	'every day: results: devices and models: upkeep: what if:' \
+	"$("$POLLUX" --help | grep '^[a-z ]*:$' | xargs)"
 status 'help of an unknown command is a usage error' 64 "$POLLUX" help statsu
 status 'help of two commands is a usage error' 64 "$POLLUX" help status log
 
@@ -52,8 +61,8 @@ for command in $("$POLLUX" --help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do
 	like "$command --help begins with its usage" "^usage: pollux $command( |\$)" "$out"
 	is "$command --help is 80 columns at most" '' \
 		"$(printf '%s\n' "$out" | grep -E '.{81}')"
-	by_help=$("$POLLUX" help "$command")
-	is "help $command prints the same as $command --help" "$out" "$by_help"
+	is "help $command prints the same as $command --help all" \
+		"$("$POLLUX" "$command" --help all)" "$("$POLLUX" help "$command")"
 	by_help=$("$POLLUX" "$command" --hel)
 	is "$command takes a beginning of a long option for it" "$out" "$by_help"
 	status "$command refuses an unknown option" 64 "$POLLUX" "$command" --zzzzzzzz

@@ -56,7 +56,7 @@ options() { # as --help forms them: "-n, --name NAME"
 commands=$(sed -n 's/^  \([a-z]*\) .*/\1/p' help)
 for command in $commands; do
 	page=pollux-$command.1
-	"$POLLUX" "$command" --help >"help.$command"
+	"$POLLUX" "$command" --help all >"help.$command"
 	ok "$page is there" test -e "$man/$page"
 	is "the synopsis of $page is the usage of $command" "$(usage "help.$command")" \
 		"$(section "$page" SYNOPSIS | text_of | paste -sd ' ')"
@@ -108,7 +108,8 @@ same 'pollux-steps(1) has every key of the JSON' "$(keys_of "$src/cli/cmd_steps.
 same 'pollux-steps(1) has every pattern' "$("$POLLUX" steps --list | sed 's/ .*//')" \
 	"$(section pollux-steps.1 Patterns | sed '/^\.It/!d' | listed Cm)"
 policies_of() { # policies_of COMMAND: from its help
-	"$POLLUX" "$1" --help | tr -s ' \n' ' ' | sed 's/.* one of \([a-z ]*\);.*/\1/' | tr ' ' '\n'
+	"$POLLUX" "$1" --help all | tr -s ' \n' ' ' | sed 's/.* one of \([a-z ]*\);.*/\1/' |
+		tr ' ' '\n'
 }
 same 'pollux(1) has every policy of a pass' "$(policies_of schedule)" \
 	"$(section pollux.1 SCHEDULING | sed '/^\.It/!d' | listed Cm)"

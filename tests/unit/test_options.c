@@ -305,7 +305,7 @@ static void test_help(void)
 	size_t n = 0;
 	FILE *out = open_memstream(&text, &n);
 
-	command_help(&command, out);
+	command_help(&command, true, out);
 	fclose(out);
 	is_str(text, help_text, "the help is made from the table of options");
 	free(text);
