@@ -15,7 +15,7 @@
 /* A likely start is told if its late draw is at most so many times as far as its early one, NEAR_S
  * added to both, and if at most so many of the draws rest on the end of a job of which nothing is
  * known. */
-#define NEAR 6.0
+#define NEAR 10.0
 #define NEAR_S 60.0
 #define GUESSES_MOST 0.5
 #define END_SPREAD_S 2.0	/* a start and an end take a little more or less time */
@@ -272,11 +272,12 @@ void ends_of(const struct sched_input *in, const struct ends_stream *stream, con
 #define BURST_S 600.0		/* jobs that came within this time may be all there are */
 #define STOPS 0.05
 #define LEAST_GAP_S 10.0
+#define TOGETHER_S 5.0	/* jobs that come so near to each other came as one: a sweep, a script */
 
 struct ends_stream ends_stream_of(const double *submitted_s, int n, double now_s)
 {
 	double newest[ENDS_NEWEST] = { 0 }, gap_s, odds;
-	int kept = 0;
+	int kept = 0, n_gaps = 0;
 
 	for (int i = 0; i < n; i++) {
 		int at = kept < ENDS_NEWEST ? kept++ : ENDS_NEWEST - 1;
@@ -290,14 +291,16 @@ struct ends_stream ends_stream_of(const double *submitted_s, int n, double now_s
 			newest[at] = other;
 		}
 	}
-	if (kept < 2)
+	for (int k = 1; k < kept; k++)
+		n_gaps += newest[k - 1] - newest[k] >= TOGETHER_S;
+	if (n_gaps == 0)
 		return (struct ends_stream){ .gap_s = (double)NAN };
 	/* At each arrival the odds that it is the last one are STOPS to 1. Each mean gap without a
 	 * job multiplies these odds by e. */
-	gap_s = fmax(fmax(newest[0] - newest[kept - 1], 0) / (kept - 1), LEAST_GAP_S);
+	gap_s = fmax(fmax(newest[0] - newest[kept - 1], 0) / n_gaps, LEAST_GAP_S);
 	odds = STOPS * exp(fmin(fmax(now_s - newest[0], 0) / gap_s, 50));
 	return (struct ends_stream){
-		.gap_s = fmax(now_s - newest[kept - 1], BURST_S) / (kept - 1),
+		.gap_s = fmax(now_s - newest[kept - 1], BURST_S) / n_gaps,
 		.stopped = odds / (1 + odds),
 	};
 }

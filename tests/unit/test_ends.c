@@ -95,6 +95,51 @@ static void learned(void)
 	   "a length that nothing tells is not known, one that siblings tell is");
 }
 
+/* Starts on one device, behind the job that runs. */
+static void starts(void)
+{
+	struct sched_job jobs[] = { running(1, 1000), waiting(2, (double)NAN),
+				    waiting(3, (double)NAN) };
+	struct sched_input in = input_of(jobs, 2, 1);
+	struct job_ends ends[3];
+
+	ends_of(&in, &none, NULL, ends);
+	near(ends[1].start_middle_s, 1000, 0.05,
+	     "a job starts about when the running one ends, whose length is known");
+	ok(!ends[1].length_known && ends[0].length_known,
+	   "lengths are known where something tells them");
+	jobs[0].remaining_samples = (double)NAN;
+	ends_of(&in, &none, NULL, ends);
+	ok(isnan(ends[1].start_middle_s), "no start is told that rests on a job of unknown length");
+	jobs[1].time_left_s = 300;
+	jobs[0].attained_service_device_s = 1e4;
+	jobs[0].launched_s = 50;
+	jobs[0].restarts = 1;
+	ends_of(&in, &none, NULL, ends);
+	near(ends[1].start_middle_s, 550, 0.05, "a brief job starts when the slice of the other ends");
+
+	/* Siblings: the pilot runs on, and tells the length of the others by its end. */
+	for (int i = 0; i < 3; i++)
+		jobs[i] = i ? waiting(i + 1, (double)NAN) : running(1, (double)NAN);
+	in.n_jobs = 3;
+	ends_of(&in, &none, NULL, ends);
+	for (int i = 0; i < 3; i++)
+		jobs[i].workload = 7;
+	ends_of(&in, &none, NULL, ends);
+	ok(ends[0].middle_s < ends[1].middle_s && ends[1].middle_s < ends[2].middle_s,
+	   "of siblings of unknown length one ends after the other");
+	for (int i = 0; i < 3; i++) {
+		jobs[i].remaining_samples = i ? 1000 : 900;
+		jobs[i].remaining_spread = 0.3;
+		jobs[i].typical_work = 1000;
+		jobs[i].done_work = i ? 0 : 100;
+	}
+	ends_of(&in, &none, NULL, ends);
+	near(ends[1].start_middle_s, 900, 0.2, "a start is told by what siblings took");
+	ok(ends[2].start_to_s - ends[2].start_from_s > ends[1].start_to_s - ends[1].start_from_s,
+	   "a later start is known less well");
+}
+
 static void unknown(void)
 {
 	struct sched_job job = running(1, (double)NAN);
@@ -170,6 +215,10 @@ static void gaps(void)
 	double times[] = { 50, 10, 30, 20, 40, 0, 5, 60, 70, 80 };
 
 	ok(isnan(ends_stream_of(times, 1, 100).gap_s), "one job gives no gap");
+	ok(isnan(ends_stream_of((double[]){ 50, 51, 52 }, 3, 100).gap_s),
+	   "jobs that come together give no gap");
+	near(ends_stream_of((double[]){ 50, 51, 10 }, 3, 1000).gap_s, 990, 0,
+	     "jobs that come together count as one in the gaps");
 	near(ends_stream_of(times, 2, 1000).gap_s, 990, 0,
 	     "two jobs give the gap from the first until now");
 	/* The newest eight: from 10 on. */
@@ -188,6 +237,7 @@ int main(void)
 {
 	known();
 	learned();
+	starts();
 	unknown();
 	ok(mean_end_s(true) < 0.9 * mean_end_s(false),
 		"jobs end sooner if short ones are known once measured");
