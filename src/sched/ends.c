@@ -145,8 +145,9 @@ static void play(struct draw *d, const struct ends_stream *stream, const bool *w
 	for (int k = 0; k < n_steps && is_wanted(d, wanted); k++) {
 		double seconds;
 
-		/* What the jobs have now was decided already, unless devices are free. */
-		if (k || has_free_devices(d))
+		/* What the jobs have now was decided already, unless devices are free, or a brief
+		 * job has just come. */
+		if (k || has_free_devices(d) || d->n_brief > 0)
 			draw_give(d);
 		else
 			draw_order(d);

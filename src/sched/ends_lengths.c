@@ -217,6 +217,18 @@ void draw_set_kept(const struct draw *d, struct player *p, double began_s)
 	p->kept_s = began_s + (is_first ? fmax(curves->slice_s + restart_s, slice_s) : slice_s);
 }
 
+/* What is left of the start of a job that has devices, and how long it keeps them. */
+static void set_running(const struct draw *d, struct player *p)
+{
+	const struct curve *c = p->curve;
+	double since_s = c->job->launched_s - d->curves->in->now_s;
+	/* As player_counts_start(). */
+	bool counts = !p->modelled && !c->job->restarts && !c->job->tells_its_work;
+
+	p->delay_s = counts ? 0 : fmin(fmax(since_s + c->restart_s, 0), c->restart_s);
+	draw_set_kept(d, p, since_s);
+}
+
 static struct player player_of(struct draw *d, const struct curve *c, double common)
 {
 	const struct rate_error *e = !c->job->adapts ? &fixed_error
@@ -249,11 +261,8 @@ static struct player player_of(struct draw *d, const struct curve *c, double com
 	for (int r = 1; r <= d->curves->n_devices; r++)
 		if (!isnan(c->of[r]))
 			p.most = r;
-	if (!c->held || !p.least)
-		return p;
-	p.delay_s = fmax(c->job->launched_s + c->restart_s - d->curves->in->now_s, 0);
-	p.delay_s = fmin(p.delay_s, c->restart_s);
-	draw_set_kept(d, &p, c->job->launched_s - d->curves->in->now_s);
+	if (c->held && p.least)
+		set_running(d, &p);
 	return p;
 }
 

@@ -31,7 +31,8 @@ ok 'the first job runs' wait_for 20 runs "$first"
 # --- nothing is known ---
 like 'a job of which nothing is known says so' 'needs 1 device; unknown length; ' \
 	"$(reason "$second")"
-unlike 'no start is told of a job while nothing is known' 'likely|latest|assumed' "$(row "$second"; row "$third")"
+unlike 'no start is told of a job while nothing is known' \
+	'likely|latest|assumed' "$(row "$second"; row "$third")"
 is 'no start is told of the job in full either' ' ' "$(next_start "$second") $(next_start "$third")"
 is 'JSON has no times of the job either' 'null null null null' \
 	"$(told "$third" likely_start_time_s likely_end_time_s end_from_s end_to_s)"
@@ -57,7 +58,8 @@ has() { case $1 in *"$2"*) echo yes ;; *) echo "$1" ;; esac; }
 is 'the table tells the same' yes "$(has "$(row "$third")" "${start%%;*}")"
 is 'explain tells the same' yes \
 	"$(has "$("$POLLUX" explain "$third" | tr -s '\n ' '  ')" "to start ${start%%;*}")"
-like 'JSON has the likely start and end, in order' '^yes$' "$(told "$third" likely_start_time_s end_from_s \
+like 'JSON has the likely start and end, in order' '^yes$' \
+	"$(told "$third" likely_start_time_s end_from_s \
 	likely_end_time_s end_to_s | perl -ane '
 	print $F[0] <= $F[2] && $F[1] <= $F[2] && $F[2] <= $F[3] ? "yes" : $_')"
 

@@ -116,7 +116,14 @@ static void starts(void)
 	jobs[0].launched_s = 50;
 	jobs[0].restarts = 1;
 	ends_of(&in, &none, NULL, ends);
-	near(ends[1].start_middle_s, 550, 0.05, "a brief job starts when the slice of the other ends");
+	near(ends[1].start_middle_s, 550, 0.05,
+	     "a brief job starts when the slice of the other ends");
+	jobs[0].relaunch_s = 30;
+	jobs[0].restart_s = 0.1;
+	jobs[0].launched_s = 35;
+	ends_of(&in, &none, NULL, ends);
+	ok(ends[1].start_middle_s < 300,
+	   "a brief job starts sooner where the other can be suspended");
 
 	/* Siblings: the pilot runs on, and tells the length of the others by its end. */
 	for (int i = 0; i < 3; i++)
