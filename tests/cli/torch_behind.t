@@ -40,6 +40,7 @@ import subprocess, sys
 sys.exit(subprocess.run([sys.executable, "train.py"]).returncode)
 END
 python3 -m venv --without-pip --system-site-packages venv
+rm -f site-ran
 run_job() { # run_job ARGUMENT...: to its end
 	id=$("$POLLUX" submit -q "$@")
 	"$POLLUX" schedule
@@ -69,7 +70,8 @@ like 'status says that the helper is on' 'helper +on: torch 0-standin' "$("$POLL
 run_job --no-torch -- bash run.sh
 is 'with --no-torch it does not' 'off' "$(store "SELECT coalesce(framework, '') || torch
 	FROM runs r JOIN jobs j ON j.id = r.job_id WHERE j.id = $id")"
-"$POLLUX" again -q "$(store "SELECT max(id) FROM jobs WHERE torch = 'auto'")" -- bash run.sh 2
+"$POLLUX" again -q "$(store "SELECT max(id) FROM jobs WHERE torch = 'auto'")" -- \
+	bash run.sh 2 >/dev/null
 is 'a job like another one, with another command, is offered the helper anew' offered \
 	"$(store 'SELECT torch FROM jobs ORDER BY id DESC LIMIT 1')"
 "$POLLUX" cancel --yes "$(store 'SELECT max(id) FROM jobs')"
