@@ -33,7 +33,7 @@ sub works {
 for my $i (1 .. 100000) {
 	my $working = grep { works($_) } glob "$dir/*";
 	select undef, undef, undef, 0.03 * ($working > 1 ? $slower : 1);
-	print "step $i/100000\n";
+	print "step $i\n";
 	exit 0 if -e $until;
 }
 END
@@ -139,7 +139,7 @@ cat >both <<'END'
 $| = 1;
 for my $i (1 .. 100000) {
 	select undef, undef, undef, 0.03;
-	print "step $i/100000\n";
+	print "step $i\n";
 	exit 0 if -e "loaded" && -e "had.$ENV{POLLUX_JOB_ID}";
 	next unless -e "full" && mkdir "had.$ENV{POLLUX_JOB_ID}";
 	print "CUDA out of memory\n";

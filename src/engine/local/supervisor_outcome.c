@@ -242,12 +242,10 @@ void supervisor_judge_pause(struct supervisor *s)
 {
 	struct run *run = &s->run;
 	bool completed = run->outcome == OUTCOME_COMPLETED;
-	bool failed = run->outcome == OUTCOME_FAILED ||
-		      (run->outcome == OUTCOME_LOST && run->stop_reason == STOP_NONE);
 	double most, ratio;
 	bool soon;
 
-	if (s->job.profile || run->out_of_memory || !(completed || failed))
+	if (s->job.profile || run->out_of_memory || !(completed || run->outcome == OUTCOME_FAILED))
 		return;
 	ratio = done_ratio(s, &most);
 	if (completed && most < WHOLE)
