@@ -297,13 +297,20 @@ static int check_given(const struct simulate_options *o, int argc, char **argv, 
 }
 
 /* "goodput,fifo" */
-static void cut_names(const char *list, struct strings *names)
+static int cut_names(const char *list, struct strings *names, struct err *err)
 {
 	char *copy = xstrdup(list), *rest = copy, *name;
+	int rc = 0;
 
-	while ((name = strsep(&rest, ",")))
+	while ((name = strsep(&rest, ",")) && rc == 0) {
 		strings_add(names, name);
+		if (!*name || strpbrk(name, " \t\n;"))
+			rc = usage_error(&cmd_simulate, err, "option '--policy' takes names with "
+					 "commas alone between them, such as goodput,fifo, "
+					 "not '%.60s'", list);
+	}
 	free(copy);
+	return rc;
 }
 
 int simulate_options_parse(int argc, char **argv, struct simulate_options *o, struct err *err)
@@ -318,7 +325,8 @@ int simulate_options_parse(int argc, char **argv, struct simulate_options *o, st
 	if (options_parse(&cmd_simulate, argc, argv, o, &first, err))
 		return -1;
 	for (size_t i = 0; i < o->policies.count; i++)
-		cut_names(o->policies.items[i], &o->policy_names);
+		if (cut_names(o->policies.items[i], &o->policy_names, err))
+			return -1;
 	/* the clusters, and times of a restart */
 	is_published = o->plans || o->racks;
 	if (!o->nodes)
