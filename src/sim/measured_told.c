@@ -283,16 +283,27 @@ static int update_time(struct sim *s, const struct sim_job *job,
 	return 0;
 }
 
-/* Updates still to come. For optimus, as published, those of this epoch are left out, and the last
- * epoch has one. */
+/* What remains of the job, as progress: as it is, or by the jobs of its application that have
+ * ended; NaN: not known. */
+static double progress_left(const struct sim *s, const struct sim_job *job)
+{
+	const struct training *t = job->own;
+
+	return s->options->lengths == SIM_LENGTHS_LEARNED
+		? siblings_remaining(&t->past->work, t->progress)
+		: sim_told_left(s, job_end(job) - t->progress);
+}
+
+/* Updates still to come. Where it is told, those of this epoch are left out for optimus, as
+ * published, and the last epoch has one. */
 static double remaining_updates(const struct sim *s, const struct sim_job *job)
 {
 	const struct training *t = job->own;
 	const struct application *a = job->spec->application;
 	double batch = (double)job->spec->batch_size, scale = batch / (double)a->initial_batch_size;
 
-	if (measured_of(s)->manner.owners_replicas)
-		return (job_end(job) - t->progress) /
+	if (measured_of(s)->manner.owners_replicas || s->options->lengths != SIM_LENGTHS_KNOWN)
+		return progress_left(s, job) /
 		       gradients_gain(truth_gradients(a, batch, t->epoch), scale);
 	if (t->epoch >= a->n_epochs - 1)
 		return 1;
@@ -325,7 +336,7 @@ static int tell_at_owners_batch(struct sim *s, struct sim_job *job, struct sched
 		}
 	}
 	told->offers[job->kind] = offers_of(most, table->goodput);
-	told->remaining_samples = sim_told_left(s, remaining_updates(s, job));
+	told->remaining_samples = remaining_updates(s, job);
 	return 0;
 }
 
@@ -337,8 +348,6 @@ static void tell_learned(const struct sim_job *job, struct sched_job *told)
 	const struct training *t = job->own;
 	const struct application_past *past = t->past;
 
-	told->remaining_samples = siblings_remaining(&past->work, t->progress) *
-				  (double)job->spec->application->initial_batch_size;
 	told->remaining_spread = siblings_spread(&past->work);
 	told->remaining_device_s = siblings_remaining(&past->service, job->service_device_s);
 	told->typical_work = exp(past->work.mean) *
@@ -368,8 +377,7 @@ int training_tell(struct sim *s, struct sim_job *job, struct sched_job *told)
 	told->workload = t->past - measured_of(s)->pasts + 1;
 	told->adapts = !a->fixed_batch_size && a->max_batch_size > a->initial_batch_size;
 	told->tells_its_work = s->options->lengths == SIM_LENGTHS_KNOWN;
-	told->remaining_samples = sim_told_left(
-		s, (job_end(job) - t->progress) * (double)a->initial_batch_size);
+	told->remaining_samples = progress_left(s, job) * (double)a->initial_batch_size;
 	if (s->options->lengths == SIM_LENGTHS_LEARNED)
 		tell_learned(job, told);
 	return 0;

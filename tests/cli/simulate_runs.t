@@ -23,6 +23,11 @@ means() { printf '%s\n' "$out" |
 is 'the option given several times is the same' "$(small -p goodput,fifo,srtf --json |
 	grep -v 'wall_s\|median"\|p95')" \
 	"$(small -p goodput -p fifo,srtf --json | grep -v 'wall_s\|median"\|p95')"
+for list in 'goodput, fifo' 'goodput,' ',' 'goodput;fifo' 'fifo,,las'; do
+	status "policies are named with commas alone between them, not '$list'" 64 small -p "$list"
+	is "and it says so of '$list'" "pollux: option '--policy' takes names with commas alone between\
+ them, such as goodput,fifo, not '$list'; see 'pollux simulate --help'" "$err"
+done
 run small -p goodput,fifo,srtf --json
 is 'JSON has all policies, in order' 'goodput none fifo none srtf full' \
 	"$(printf '%s\n' "$out" | json '
@@ -32,6 +37,13 @@ is 'the figures of each policy are those that it has alone' \
 		small -p $p --json | json 'print $d->{avg_jct_s}'
 		echo
 	done | tr '\n' ' ' | sed 's/ $//')" "$(means)"
+is 'srtf, too, is told what ended jobs of the application tell' 'better worse' "$(
+	for lengths in unknown learned known; do
+		simulate -w "$example/workloads" -n 4 -p srtf -l $lengths --json |
+			json 'print "$d->{avg_jct_s}\n"'
+	done | perl -e 'chomp(my @jct = <>);
+		print $jct[1] < 0.9 * $jct[0] ? "better" : "same",
+			$jct[1] > 1.1 * $jct[2] ? " worse" : " same"')"
 is 'ratios are to the first policy' '1 yes yes' "$(printf '%s\n' "$out" | json '
 	my ($first, @others) = @{$d->{policies}};
 	print $first->{avg_jct_ratio}, map { abs($_->{avg_jct_ratio} -
