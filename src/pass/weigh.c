@@ -302,6 +302,11 @@ static void offer_tables(const struct decision *d, const struct candidate *c, st
 {
 	int most = most_devices(d);
 
+	if (job->max_replicas > most)
+		job->max_replicas = most;
+	if (job->max_replicas < job->min_replicas)
+		job->max_replicas = job->min_replicas;
+	job->remaining_samples = goodput_table_remaining(own_table(c), &c->model, most);
 	for (int k = 0; k < d->n_kinds; k++) {
 		const struct goodput_table *table = c->on_kind[k].table;
 
@@ -313,29 +318,44 @@ static void offer_tables(const struct decision *d, const struct candidate *c, st
 		job->kind = c->home;
 }
 
-/* What remains of a job that has told no length, by its siblings that are done. */
-static void expect_length(const struct snapshot *s, struct candidate *c, struct sched_job *out)
+/* The jobs that are done by which the length of this one is judged; NULL: it told its length. */
+static const struct past *past_of_untold(const struct snapshot *s, const struct job *job)
 {
-	const struct job *job = c->job;
-	const struct past *past = past_of_job(s, job);
-	double samples = fmax(job->progress.samples, 0), device_s = out->attained_service_device_s;
+	return job_total_samples(job) > 0 || job_total_steps(job) > 0 ? NULL : past_of_job(s, job);
+}
 
-	if (job_total_samples(job) > 0 || job_total_steps(job) > 0)
-		return;
+/* What remains of the job, in samples, and in service. */
+static void expect_rest(const struct past *past, struct candidate *c, struct sched_job *out)
+{
+	double samples = c->job->progress.samples, device_s = out->attained_service_device_s;
+
 	c->model.remaining_samples = samples > 0 ? siblings_remaining(&past->samples, samples)
 						 : past->fresh_samples;
-	out->remaining_spread = siblings_spread(past->samples.n ? &past->samples : &past->service);
-	out->typical_work = exp(isnan(c->model.remaining_samples) ? past->service.mean
-								  : past->samples.mean);
-	out->done_work = isnan(c->model.remaining_samples) ? fmax(device_s, 0) : samples;
 	out->remaining_device_s = device_s > 0 ? siblings_remaining(&past->service, device_s)
 					       : past->fresh_device_s;
+}
+
+/* How sure that is, of the one of both that counts: samples, if the table makes a time of them. */
+static void expect_spread(const struct past *past, const struct candidate *c,
+			  struct sched_job *out)
+{
+	const struct goodput_table *table = own_table(c);
+	bool by_samples = table && !isnan(out->remaining_samples);
+	const struct siblings *of = by_samples ? &past->samples : &past->service;
+
+	out->remaining_spread = of->n ? siblings_spread(of) : HUGE_VAL;
+	if (!of->n || (by_samples && table->assumed))	/* by times of steps: not in samples */
+		return;
+	out->typical_work = exp(of->mean);
+	out->done_work = fmax(by_samples ? c->job->progress.samples
+					 : out->attained_service_device_s, 0);
 }
 
 static void describe_candidate(const struct snapshot *s, const struct decision *d,
 			       struct candidate *c, struct sched_job *out)
 {
 	const struct job *job = c->job;
+	const struct past *past = past_of_untold(s, job);
 	bool changes = c->run && takes_configurations(s, c->run);
 
 	out->submitted_s = boot_time(s, job->submit_time_s);
@@ -354,15 +374,12 @@ static void describe_candidate(const struct snapshot *s, const struct decision *
 		out->memory_bytes = (double)s->host_needs[job - s->jobs.items];
 	out->remaining_samples = (double)NAN;
 	out->workload = text_number(job->declared.workload);
-	expect_length(s, c, out);
-	if (!own_table(c))
-		return;
-	if (out->max_replicas > most_devices(d))
-		out->max_replicas = most_devices(d);
-	if (out->max_replicas < out->min_replicas)
-		out->max_replicas = out->min_replicas;
-	out->remaining_samples = goodput_table_remaining(own_table(c), &c->model, most_devices(d));
-	offer_tables(d, c, out);
+	if (past)
+		expect_rest(past, c, out);
+	if (own_table(c))
+		offer_tables(d, c, out);
+	if (past)
+		expect_spread(past, c, out);
 }
 
 /* The first run of a workload trains, or is about to, and tells how fast. */

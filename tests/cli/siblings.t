@@ -42,6 +42,23 @@ is 'a job whose script took longer with other arguments starts later' 1 \
 	"$(before "$middle" "$long")"
 is 'a workload tells more than a script: where that took longer a job starts later' 1 \
 	"$(before "$middle" "$slow")"
+# Samples of which no goodput is known are no device-seconds.
+counts=$(for i in 1 2 3; do
+	# shellcheck disable=SC2016  # by the shell of the job
+	"$POLLUX" submit -q --no-preempt --workload counts sh -c '"$0" report SAMPLES=50000' "$POLLUX"
+done)
+# shellcheck disable=SC2086 # one job a word
+ok 'jobs that count samples without a batch size are done' "$POLLUX" wait --timeout 100 $counts
+holder=$("$POLLUX" submit -q --no-preempt -t 1m --workload holder sleep 1000)
+ok 'a job holds the slot again' wait_for 30 holds \
+	"count(*) = 1 FROM runs WHERE job_id = $holder AND state = 'running'"
+next=$("$POLLUX" submit -q --no-preempt --workload counts true)
+run "$POLLUX" status --json "$next"
+is 'another of them is told an end soon after its start' soon "$(printf '%s\n' "$out" | json '
+	my ($job) = $d->{jobs} ? @{$d->{jobs}} : $d;
+	my $seconds = $job->{likely_end_time_s} - $job->{likely_start_time_s};
+	print $seconds < 300 ? "soon" : $seconds;')"
+"$POLLUX" cancel "$holder" "$next"
 named() { store "SELECT name FROM jobs WHERE id = $("$POLLUX" submit -q --hold "$@")"; }
 is 'a number among the arguments of a shell is no name of a script' 'sh r.sh' \
 	"$(named sh -c : 0.1) $(named sh -x r.sh 0.1)"
