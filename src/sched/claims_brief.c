@@ -55,10 +55,33 @@ static int shorter(const void *a, const void *b)
 
 /* --- what makes room --- */
 
-/* True if it is known that the running job ends sooner than the brief one would. */
-static bool ends_sooner(const struct curve *c, const struct brief *brief)
+/* When the slice of a running job was over, while the brief one waited. */
+static double slice_over_s(const struct curves *curves, const struct curve *c,
+			   const struct brief *brief)
 {
-	return c->spread <= SCHED_TRUSTED_SPREAD && lengths_kept_device_s(c) <= brief->device_s;
+	return fmax(curve_slice_end_s(curves, c, false),
+		    claims_waiting_since_s(curves, &curves->items[brief->index]));
+}
+
+/* True if it is known that the running job ends sooner than the brief one would. That may be wrong,
+ * and is believed for a slice. */
+static bool ends_sooner(const struct curves *curves, const struct curve *c,
+			const struct brief *brief)
+{
+	return c->spread <= SCHED_TRUSTED_SPREAD &&
+	       lengths_kept_device_s(c) <= brief->device_s &&
+	       curves->in->now_s < slice_over_s(curves, c, brief) + curves->slice_s;
+}
+
+/* True if the running job was about to end, and did not for so long. */
+static bool outstays(const struct claims_rest *rest, int index, const struct brief *brief)
+{
+	const struct curve *c = &rest->curves->items[index];
+	const struct claim *claim = &rest->claims->items[index];
+
+	return claim->kind == CLAIM_EXACT && c->held && claim->at == c->held && !curve_stays(c) &&
+	       rest->curves->in->now_s >= slice_over_s(rest->curves, c, brief) +
+						  CLAIMS_END_RESTARTS * c->restart_s;
 }
 
 /* Counts the devices of each kind that are left to the brief job. */
@@ -71,34 +94,42 @@ static void left_for(const struct claims_rest *rest, const struct brief *brief, 
 	for (int i = 0; i < curves->in->n_jobs; i++) {
 		const struct curve *c = &curves->items[i];
 
-		if (c->held && rest->claims->items[i].kind == CLAIM_FREE && ends_sooner(c, brief))
+		if (c->held && rest->claims->items[i].kind == CLAIM_FREE &&
+		    ends_sooner(curves, c, brief))
 			left[c->held_kind] -= c->held_devices;
 	}
 }
 
-static bool may_be_suspended(const struct claims_rest *rest, int index, const struct brief *brief,
-			     const int *left)
+static bool may_be_suspended(const struct claims_rest *rest, int index, const struct brief *brief)
 {
 	const struct curves *curves = rest->curves;
 	const struct curve *c = &curves->items[index];
-	int least = curves->items[brief->index].least_on[c->held_kind];
 
 	return rest->claims->items[index].kind == CLAIM_SOME && c->held && c->settled &&
 	       !curve_stays(c) && c->turn_cost_s < SUSPENSION_SLICES * curves->slice_s &&
-	       least && least <= c->held_devices + left[c->held_kind] &&
 	       !claims_was_overdue(curves, rest->claims, c, false) && !claims_is_brief(curves, c) &&
-	       !ends_sooner(c, brief);
+	       !ends_sooner(curves, c, brief);
 }
 
-/* Takes its devices from the job whose slice ends first among those that can be suspended. */
-static void suspend_for(struct claims_rest *rest, const struct brief *brief, int *left)
+static bool makes_room(const struct claims_rest *rest, int index, const struct brief *brief,
+		       const int *left)
+{
+	const struct curve *c = &rest->curves->items[index];
+	int least = rest->curves->items[brief->index].least_on[c->held_kind];
+
+	return least && least <= c->held_devices + left[c->held_kind] &&
+	       (may_be_suspended(rest, index, brief) || outstays(rest, index, brief));
+}
+
+/* Takes its devices from the job whose slice ends first among those that make room. */
+static void make_room(struct claims_rest *rest, const struct brief *brief, int *left)
 {
 	const struct curve *first = NULL;
 
 	for (int i = 0; i < rest->curves->in->n_jobs; i++) {
 		const struct curve *c = &rest->curves->items[i];
 
-		if (may_be_suspended(rest, i, brief, left) &&
+		if (makes_room(rest, i, brief, left) &&
 		    (!first || curve_slice_end_s(rest->curves, c, false) <
 				       curve_slice_end_s(rest->curves, first, false)))
 			first = c;
@@ -122,7 +153,7 @@ static void start(struct claims_rest *rest, const struct brief *brief)
 	claim->brief = true;
 	left_for(rest, brief, left);
 	if (!curve_least_within(curves, c, left))
-		suspend_for(rest, brief, left);
+		make_room(rest, brief, left);
 	at = curve_least_within(curves, c, left);
 	if (!at)
 		return;

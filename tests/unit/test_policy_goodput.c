@@ -494,15 +494,36 @@ static bool is_brief(const struct reference *ref, int i)
 	       most_device_s(ref, i) <= ref->least[i] * ref->c->in.slice_s * (1 + 1e-9);
 }
 
+/* So long after the slice of a running job was over, while the brief one waited. */
+static double over_since_s(const struct reference *ref, int i, int brief)
+{
+	const struct sched_job *job = &ref->c->jobs[i];
+
+	return ref->c->in.now_s - fmax(job->launched_s + case_run_slice_s(&ref->c->in, job),
+				       ref->c->jobs[brief].waiting_since_s);
+}
+
 /* True if a running job is known to end before the brief one would. */
 static bool ends_sooner(const struct reference *ref, int i, int brief)
 {
 	return runs(&ref->c->jobs[i]) && length_is_known(ref, i) &&
+	       over_since_s(ref, i, brief) < ref->c->in.slice_s &&
 	       ref->c->jobs[i].remaining_spread <= 0.5 &&
 	       effective_to_keep(ref, i) <= most_device_s(ref, brief);
 }
 
-/* The job in its slice that is to make room for a brief one; -1: none. */
+/* True if the job in its slice is to make room for a brief one. */
+static bool can_be_suspended(const struct reference *ref, int i, int brief)
+{
+	const struct sched_case *c = ref->c;
+	const struct sched_job *job = &c->jobs[i];
+
+	return is_kept(c, job) && has_settled(c, job) && job->preemptible &&
+	       cost(job, TURNS) < 0.02 * c->in.slice_s && !was_overdue(c, job) &&
+	       !is_brief(ref, i) && !ends_sooner(ref, i, brief);
+}
+
+/* The job that is to make room for a brief one; -1: none. */
 static int to_suspend(const struct reference *ref, int brief, int left)
 {
 	const struct sched_case *c = ref->c;
@@ -511,11 +532,11 @@ static int to_suspend(const struct reference *ref, int brief, int left)
 
 	for (int i = 0; i < c->in.n_jobs; i++) {
 		const struct sched_job *job = &c->jobs[i];
+		bool outstays = ref->spared[i] &&
+				over_since_s(ref, i, brief) >= 2 * job->restart_s;
 
-		if (!is_kept(c, job) || !has_settled(c, job) || !job->preemptible ||
-		    ref->suspended[i] || cost(job, TURNS) >= 0.02 * c->in.slice_s ||
-		    job->replicas + left < ref->least[brief] || was_overdue(c, job) ||
-		    is_brief(ref, i) || ends_sooner(ref, i, brief) ||
+		if (ref->suspended[i] || job->replicas + left < ref->least[brief] ||
+		    (!can_be_suspended(ref, i, brief) && !outstays) ||
 		    job->launched_s + case_run_slice_s(&c->in, job) >= end_s)
 			continue;
 		end_s = job->launched_s + case_run_slice_s(&c->in, job);
@@ -1109,6 +1130,31 @@ static void test_horizon(void)
 	CHECK("one that loses less work pays", 2, jobs, grows);
 }
 
+/* Job 1 told a length that is nearly over, and goes on: restarts of 30 s, slices of 600 s. */
+static void test_brief_behind_wrong_length(void)
+{
+	struct sched_job jobs[] = { lacks(holds(job(1, linear, 1, 1), 1, 659), 1),
+				    lacks(job(2, linear, 1, 1), 3000) };
+	const struct wanted kept[] = { { 1, -1, NULL }, { 0, -2, NULL } };
+	const struct wanted swapped[] = { { 0, -2, NULL }, { 1, -1, NULL } };
+
+	jobs[0].restart_s = 30;
+	jobs[0].restarts = 1;
+	jobs[0].remaining_spread = jobs[1].remaining_spread = 0;
+	jobs[1].submitted_s = jobs[1].waiting_since_s = NOW_S - 1000;
+	CHECK("a brief job lets one end that is about to", 1, jobs, kept);
+	jobs[0].launched_s = NOW_S - 660;
+	CHECK("for two restarts after its slice, since it may not end", 1, jobs, swapped);
+	jobs[1].waiting_since_s = NOW_S - 59;
+	CHECK("and two restarts from its own submission", 1, jobs, kept);
+	jobs[0].remaining_samples = 1000;
+	jobs[0].launched_s = NOW_S - 1199;
+	jobs[1].waiting_since_s = NOW_S - 1500;
+	CHECK("it lets one end that is to end sooner than itself", 1, jobs, kept);
+	jobs[0].launched_s = NOW_S - 1200;
+	CHECK("for a slice after its slice", 1, jobs, swapped);
+}
+
 static void test_learnt(void)
 {
 	struct sched_job jobs[] = { lacks(holds(job(1, linear, 1, 1), 1, 700), 36000),
@@ -1572,6 +1618,7 @@ int main(void)
 	test_pilots();
 	test_least_gain();
 	test_horizon();
+	test_brief_behind_wrong_length();
 	test_learnt();
 	test_ended();
 	test_slice_ends();
