@@ -304,12 +304,13 @@ POLICIES(POLICY_DECLARED)
  * Short jobs are soon through. A job that takes at most slice_s in all, by its time limit, as told,
  * or as its siblings took, starts at the first pass at which the slice of a running job that has
  * devices enough for it is over (about to end: two restarts later; known to end sooner than the job
- * would: at most a slice later), and does not wait for its turn by worth. It starts at once where a settled job can be suspended, which costs that job less than
- * a fiftieth of a slice; a job that was overdue when it started has its whole slice. Such starts
- * are given as long as the device-seconds of all jobs of at most slice_s that ended in the last
- * SCHED_BRIEF_SLICES slices, and the most that such jobs which run or start may have, are no more
- * than a tenth of what the devices have in that time; after that, such jobs wait like all others.
- * They come behind overdue jobs, so the bound on waiting is as above. */
+ * would: at most a slice later), and does not wait for its turn by worth. It starts at once where a
+ * settled job can be suspended, which costs that job less than a fiftieth of a slice; a job that
+ * was overdue when it started has its whole slice. Such starts are given as long as the
+ * device-seconds of all jobs of at most slice_s that ended in the last SCHED_BRIEF_SLICES slices,
+ * and the most that such jobs which run or start may have, are no more than a tenth of what the
+ * devices have in that time; after that, such jobs wait like all others. They come behind overdue
+ * jobs, so the bound on waiting is as above. */
 
 /* policy_pollux: the published fitness, to compare with. Without slices, jobs do not take turns,
  * and a job may wait for ever. The formulas are in src/sched/policy_pollux.c. */

@@ -45,7 +45,8 @@ is 'a workload tells more than a script: where that took longer a job starts lat
 # Samples of which no goodput is known are no device-seconds.
 counts=$(for i in 1 2 3; do
 	# shellcheck disable=SC2016  # by the shell of the job
-	"$POLLUX" submit -q --no-preempt --workload counts sh -c '"$0" report SAMPLES=50000' "$POLLUX"
+	"$POLLUX" submit -q --no-preempt --workload counts \
+		sh -c '"$0" report SAMPLES=50000' "$POLLUX"
 done)
 # shellcheck disable=SC2086 # one job a word
 ok 'jobs that count samples without a batch size are done' "$POLLUX" wait --timeout 100 $counts

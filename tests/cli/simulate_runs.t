@@ -25,8 +25,8 @@ is 'the option given several times is the same' "$(small -p goodput,fifo,srtf --
 	"$(small -p goodput -p fifo,srtf --json | grep -v 'wall_s\|median"\|p95')"
 for list in 'goodput, fifo' 'goodput,' ',' 'goodput;fifo' 'fifo,,las'; do
 	status "policies are named with commas alone between them, not '$list'" 64 small -p "$list"
-	is "and it says so of '$list'" "pollux: option '--policy' takes names with commas alone between\
- them, such as goodput,fifo, not '$list'; see 'pollux simulate --help'" "$err"
+	is "and it says so of '$list'" "pollux: option '--policy' takes names with commas alone\
+ between them, such as goodput,fifo, not '$list'; see 'pollux simulate --help'" "$err"
 done
 run small -p goodput,fifo,srtf --json
 is 'JSON has all policies, in order' 'goodput none fifo none srtf full' \
