@@ -1211,6 +1211,32 @@ static double total_in_log(double units, double total, const char *totals)
 	return found;
 }
 
+/* A program whose step takes 16 batches, and lines of batches within a step. */
+static void test_log_total_stays(void)
+{
+	double found = 0;
+	int changes = 0;
+	struct job job;
+
+	begin();
+	job_init(&job);
+	recorder_begin_log(&r, &run, "x", NAN);
+	for (int batch = 1; batch <= 450; batch++) {
+		char text[64];
+
+		snprintf(text, sizeof(text), "STEP=%d", batch / 16);
+		report(text);
+		recorder_add_logged(&r, &run, &job, &LINE(.unit = STEP_BATCHES, .position = batch,
+							  .total = 480));
+		changes += batch > 160 && fabs(r.printed_total_steps - found) > 0;
+		found = r.printed_total_steps;
+	}
+	near(found, 30, 1, "a log that counts batches gives the total within a step");
+	ok(changes <= 1, "a total of the log does not waver with the batches of a step");
+	job_release(&job);
+	end();
+}
+
 static void test_log_total(void)
 {
 	near(total_in_log(1, 360, ""), 360, 0,
@@ -1293,6 +1319,7 @@ int main(void)
 	test_reported_end();
 	test_printed_end();
 	test_log_total();
+	test_log_total_stays();
 	test_done_ratio();
 	test_logged();
 	test_logged_range();

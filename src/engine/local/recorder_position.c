@@ -271,6 +271,7 @@ static double samples_at(const struct recorder *r, const struct run *run, const 
 /* Units of the log that are compared with reported steps, at least; of a few, this share. */
 #define COMPARED_UNITS 10
 #define COMPARED_SHARE 0.1
+#define COMPARED_STEPS 3
 /* The log counts the reported steps themselves if their ratio is so near to one. */
 #define SAME_UNIT 0.1
 
@@ -314,7 +315,11 @@ static void add_total(struct recorder *r, const struct run *run, const struct jo
 		return;
 	}
 	if (counted < fmin(COMPARED_UNITS, COMPARED_SHARE * e->total) ||
-	    !(ratio > 0))
+	    !(ratio > 0) || r->steps - t->first_steps < COMPARED_STEPS)
+		return;
+	/* the place of the line within a step makes steps more or less, here and at the end */
+	if (!is_same && r->printed_total_steps >= r->steps &&
+	    fabs(total - r->printed_total_steps) <= 2 + (e->total - e->position) / counted)
 		return;
 	r->printed_total_steps = total;
 	r->total_may_be_of_epoch = e->total_may_be_of_epoch || !is_same;
