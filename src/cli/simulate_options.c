@@ -292,8 +292,8 @@ static int check_given(const struct simulate_options *o, int argc, char **argv, 
 				   o->from_store || o->generate ? own[0] : world[1]);
 	return usage_error(&cmd_simulate, err, "option '--%s' goes with --%s", other,
 			   strcmp(other, "devices") == 0 ? "from-store"
-			   : text_is_among(other, rack_options) && strcmp(other, "seed") != 0
-			   ? "racks" : "generate");
+			   : strcmp(other, "seed") == 0 ? "draws, --length-spread or --generate"
+			   : text_is_among(other, rack_options) ? "racks" : "generate");
 }
 
 /* "goodput,fifo" */

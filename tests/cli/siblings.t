@@ -1,6 +1,6 @@
 #!/bin/sh
 # siblings.t - how long jobs took tells how long others of their workload, or of their script, take.
-# shellcheck disable=SC2154,SC2317 # variables and functions used by name
+# shellcheck disable=SC2016,SC2154,SC2317 # Perl in quotes; variables and functions used by name
 . "$(dirname "$0")/tap.sh"
 unset POLLUX_POLICY
 POLLUX_SLOTS=1 POLLUX_SLICE=0.2
@@ -43,8 +43,7 @@ is 'a job whose script took longer with other arguments starts later' 1 \
 is 'a workload tells more than a script: where that took longer a job starts later' 1 \
 	"$(before "$middle" "$slow")"
 # Samples of which no goodput is known are no device-seconds.
-counts=$(for i in 1 2 3; do
-	# shellcheck disable=SC2016  # by the shell of the job
+counts=$(for _ in 1 2 3; do
 	"$POLLUX" submit -q --no-preempt --workload counts \
 		sh -c '"$0" report SAMPLES=50000' "$POLLUX"
 done)

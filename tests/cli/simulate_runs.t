@@ -28,6 +28,9 @@ for list in 'goodput, fifo' 'goodput,' ',' 'goodput;fifo' 'fifo,,las'; do
 	is "and it says so of '$list'" "pollux: option '--policy' takes names with commas alone\
  between them, such as goodput,fifo, not '$list'; see 'pollux simulate --help'" "$err"
 done
+status 'a seed of which nothing is drawn is refused' 64 small -p fifo --seed 3
+is 'and it says what draws by it' "pollux: option '--seed' goes with --draws, --length-spread or\
+ --generate; see 'pollux simulate --help'" "$err"
 run small -p goodput,fifo,srtf --json
 is 'JSON has all policies, in order' 'goodput none fifo none srtf full' \
 	"$(printf '%s\n' "$out" | json '
