@@ -109,6 +109,7 @@ is 'any: holds to the next rule, ok: for one job' \
 ok 'a job after any: of two starts when one has ended' "$POLLUX" wait --timeout 200 "$any"
 ok 'a job after notok: starts when the other has failed' "$POLLUX" wait --timeout 200 "$notok"
 is 'a job after any: waits for the one that runs' queued "$(state "$both")"
+pass
 like 'status says which job a job waits for' "after job $blocks, which is running" \
 	"$(field "$both" reason)"
 like 'status shows the rule of each job that is waited for' \
