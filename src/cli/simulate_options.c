@@ -276,6 +276,16 @@ static const char *const run_options[] = {
 	"jobs-csv", "timeline-csv", "ends-csv", "cdf-csv", "plot", NULL
 };
 
+/* The options without which another has no effect. */
+static const char *needed_for(const char *option)
+{
+	if (strcmp(option, "devices") == 0)
+		return "from-store";
+	if (strcmp(option, "seed") == 0)
+		return "draws, --length-spread or --generate";
+	return text_is_among(option, rack_options) ? "racks" : "generate";
+}
+
 /* Refuse options that would have no effect. */
 static int check_given(const struct simulate_options *o, int argc, char **argv, struct err *err)
 {
@@ -291,9 +301,7 @@ static int check_given(const struct simulate_options *o, int argc, char **argv, 
 		return usage_error(&cmd_simulate, err, "option '--%s' does not go with --%s", other,
 				   o->from_store || o->generate ? own[0] : world[1]);
 	return usage_error(&cmd_simulate, err, "option '--%s' goes with --%s", other,
-			   strcmp(other, "devices") == 0 ? "from-store"
-			   : strcmp(other, "seed") == 0 ? "draws, --length-spread or --generate"
-			   : text_is_among(other, rack_options) ? "racks" : "generate");
+			   needed_for(other));
 }
 
 /* "goodput,fifo" */

@@ -449,7 +449,9 @@ nothing() { # nothing MESSAGE OPTION...
 	ok "simulate $* makes nothing" test ! -e x
 }
 for option in seed jobs span workloads; do
-	nothing "--$option' goes with --generate" --profiles "$example/profiles" -w odd.csv \
+	with=generate
+	[ "$option" != seed ] || with='draws, --length-spread or --generate'
+	nothing "--$option' goes with --$with" --profiles "$example/profiles" -w odd.csv \
 		"--$option" 3
 	nothing "--$option' does not go with --from-store" --from-store "--$option" 3
 done
