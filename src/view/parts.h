@@ -24,6 +24,9 @@ void plan_add_lack(double needs_bytes, double of_bytes, struct text *t);
 /* --- of a job, in words --- */
 
 const char *shown_state_name(enum shown_state state);
+/* status.c: how long the run has gone on, by the clock of this boot if it began in this boot: a
+ * stored duration is seconds old. */
+double run_duration_now_s(const struct run *run, double now_boot_s);
 
 /* status_groups.c: reads the groups of which STATUS_GROUP_LEAST jobs or more are at rest. */
 #define STATUS_GROUP_LEAST 4

@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "parts.h"
+#include "pollux/clock.h"
 #include "pollux/mem.h"
 #include "pollux/text.h"
 
@@ -101,14 +102,26 @@ static void add_job(struct results *r, const struct job *job,
 		add_column(r, metrics->items[i].name);
 }
 
+/* Adds the time of the present run. */
+static void add_present(struct job *job, const struct run_list *runs, double now_boot_s)
+{
+	for (int i = 0; i < runs->count; i++)
+		if (runs->items[i].job_id == job->id)
+			job->progress.run_time_s +=
+				run_duration_now_s(&runs->items[i], now_boot_s);
+}
+
 int results_read(struct store *s, const int64_t *ids, int n, struct results *r, struct err *err)
 {
-	struct job_list jobs;
+	struct job_list jobs = { .count = 0 };
+	struct run_list runs;
 	int rc;
 
 	*r = (struct results){ .n_columns = 0 };
-	rc = n ? store_jobs_get(s, ids, n, &jobs, err)
-	       : store_jobs_list(s, JOBS_ALL, 0, &jobs, err);
+	rc = store_runs_active(s, &runs, err);
+	if (rc == 0)
+		rc = n ? store_jobs_get(s, ids, n, &jobs, err)
+		       : store_jobs_list(s, JOBS_ALL, 0, &jobs, err);
 	for (int i = 0; rc == 0 && i < jobs.count; i++) {
 		struct job_metric_list metrics;
 
@@ -117,10 +130,12 @@ int results_read(struct store *s, const int64_t *ids, int n, struct results *r, 
 			job_metric_list_release(&metrics);
 			continue;
 		}
+		add_present(&jobs.items[i], &runs, clock_boot_s());
 		add_job(r, &jobs.items[i], &metrics);
 		job_init(&jobs.items[i]);
 	}
 	job_list_release(&jobs);
+	run_list_release(&runs);
 	if (rc)
 		results_release(r);
 	else if (r->n_columns > 0)

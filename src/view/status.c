@@ -49,13 +49,12 @@ static enum shown_state shown_state(const struct job *job, const struct run *run
 	return run->state == RUN_ASSIGNED ? SHOWN_STARTING : SHOWN_RUNNING;
 }
 
-/* Uses the clock of this boot if the run began in this boot: a stored duration is seconds old. */
-static double duration_of(const struct status *status, const struct run *run)
+double run_duration_now_s(const struct run *run, double now_boot_s)
 {
 	if (run->state == RUN_ASSIGNED)
 		return 0;
 	if (isfinite(run->launch_boot_s) && run_is_of_this_boot(run))
-		return fmax(run_clock_s(run, status->now_boot_s) - run->launch_boot_s, 0);
+		return fmax(run_clock_s(run, now_boot_s) - run->launch_boot_s, 0);
 	return run->duration_s;
 }
 
@@ -82,13 +81,18 @@ static double remaining(double total, double done)
 static double eta_of(const struct status_job *item)
 {
 	const struct job *job = item->job;
+	double limit_s = job->declared.time_limit_s > 0 ? job->declared.time_limit_s : HUGE_VAL;
+	double left_s;
 
 	if (item->state != SHOWN_RUNNING)
 		return NAN;
 	if (job_total_samples(job) > 0)
-		return remaining(job_total_samples(job), job->progress.samples) /
-		       item->throughput_eps;
-	return remaining(job_total_steps(job), job->progress.steps) * item->run->step_time_s;
+		left_s = remaining(job_total_samples(job), job->progress.samples) /
+			 item->throughput_eps;
+	else
+		left_s = remaining(job_total_steps(job), job->progress.steps) *
+			 item->run->step_time_s;
+	return left_s > limit_s - item->run_time_s ? fmax(limit_s - item->run_time_s, 0) : left_s;
 }
 
 /* The share that is done, by samples, else by steps, else by epochs: the position that was reported
@@ -119,7 +123,7 @@ static double done_ratio_of(const struct job *job, const struct run *run)
 static void derive(const struct status *status, const struct job *job, struct status_job *item)
 {
 	const struct run *run = job->state == JOB_RUNNING ? run_of(&status->runs, job->id) : NULL;
-	double duration_s = run ? duration_of(status, run) : 0;
+	double duration_s = run ? run_duration_now_s(run, status->now_boot_s) : 0;
 
 	*item = (struct status_job){
 		.job = job, .run = run, .state = shown_state(job, run),

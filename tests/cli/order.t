@@ -1,7 +1,7 @@
 #!/bin/sh
 # order.t - the table of status: what runs, what waits in the order of its starts, what is held, the
 # last ten that ended.
-# shellcheck disable=SC2154,SC2317  # out is of run; functions run by wait_for
+# shellcheck disable=SC2016,SC2154,SC2317  # out is of run; functions run by wait_for
 . "$(dirname "$0")/tap.sh"
 POLLUX_SLOTS=1 POLLUX_SLICE=600
 export POLLUX_SLOTS POLLUX_SLICE
@@ -51,4 +51,17 @@ is 'each keeps its place in every order' "$(places)" "$(places --sort -id)"
 POLLUX_POLICY=fifo "$POLLUX" schedule
 is 'under another policy they come as they were submitted, later ones at the end' \
 	'long second brief later held' "$(POLLUX_POLICY=fifo table)"
+
+# --- what is told of a job that runs ---
+"$POLLUX" cancel --state active --yes 2>/dev/null
+ok 'all are gone' wait_for 30 no_supervisor
+id=$("$POLLUX" submit -q -n live -b 1 --samples 100000 -t 500 --metric 'loss=loss ([0-9.]+)' -- \
+	sh -c 'while i=$((i + 1)); do echo "step $i/1000 loss 0.5"; sleep 0.1; done')
+"$POLLUX" schedule
+eta() { "$POLLUX" status --json "$id" | json 'print int($d->{jobs}[0]{eta_s} // -1)'; }
+has_eta() { [ "$(eta)" -ge 0 ]; }
+ok 'its end is known' wait_for 60 has_eta
+ok 'the time to its end is at most what its limit leaves' test "$(eta)" -le 500
+ok 'results has the time of a job that runs' test "$("$POLLUX" results --csv live |
+	awk -F, 'NR == 2 { print ($5 > 0) }')" = 1
 finish
