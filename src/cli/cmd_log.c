@@ -88,6 +88,20 @@ static int seek_lines(struct log *log, int64_t n, struct err *err)
 	return 0;
 }
 
+/* Part of a row, indented, without what is no text. */
+static void print_piece(const char *text, size_t n, bool begins, bool ends)
+{
+	char *copy = xasprintf("%.*s", (int)n, text), shown[UTF8_SHOWN_SIZE];
+
+	fputs(begins ? "  " : "", stdout);
+	for (const char *s = copy; *s;) {
+		s += utf8_shown(s, shown);
+		fputs(shown, stdout);
+	}
+	fputs(ends ? "\n" : "", stdout);
+	free(copy);
+}
+
 static void take_row(const char *text, size_t n, bool ends, void *arg)
 {
 	struct log *log = arg;
@@ -97,8 +111,10 @@ static void take_row(const char *text, size_t n, bool ends, void *arg)
 	log->in_row = !ends;
 	if (log->counts_only || log->row <= log->first_row)
 		return;
-	if (begins && log->indented)
-		fputs("  ", stdout);
+	if (log->indented) {
+		print_piece(text, n, begins, ends);
+		return;
+	}
 	fwrite(text, 1, n, stdout);
 	if (ends)
 		putchar('\n');

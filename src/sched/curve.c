@@ -164,7 +164,7 @@ static void set_remaining(struct curve *c)
 		c->remaining_device_s = positive_or(job->remaining_device_s, (double)NAN);
 		c->spread = HUGE_VAL;
 	}
-	if (!isnan(c->remaining_device_s))
+	if (!isnan(c->remaining_device_s) && c->least)
 		c->remaining_device_s = fmin(c->remaining_device_s, curve_limit_device_s(c));
 	c->ends_in_s = c->remaining_device_s / c->now;
 }

@@ -231,9 +231,10 @@ static double reconfigure_horizon_s(const struct curves *curves, const struct cu
 static double launched_rate(const struct curve *c, int r, double horizon, double cost_s)
 {
 	double work = c->remaining_device_s, speedup = c->of[r];
+	double takes_s = work / speedup + cost_s;
 
-	if (work / speedup + cost_s <= horizon)
-		return work / (work / speedup + cost_s);
+	if (takes_s <= horizon)
+		return takes_s > 0 ? work / takes_s : speedup;
 	return speedup * fmax(horizon - cost_s, 0) / horizon;
 }
 

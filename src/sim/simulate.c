@@ -192,7 +192,7 @@ int sim_tell(struct sim *s, struct sim_job *job, struct sched_job *told)
 		.restart_s = s->options->restart_s,
 		.goodput_now = (double)NAN, .remaining_samples = (double)NAN,
 		.time_left_s = job->spec->time_limit_s -
-			       job->service_device_s / job->spec->replicas,
+			       job->service_device_s / fmax(job->spec->replicas, 1),
 	};
 	return s->world->tell(s, job, told);
 }

@@ -177,7 +177,8 @@ is 'only the first job is told when the profile ends' '1 0 0' "$(store -separato
 	WHERE id = $id")"
 run "$POLLUX" status
 like 'status says by when the first job starts' \
-	"^ *$job +true .* by [0-9:]+.*: needs 1 device; profile $id has cpu:0, cpu:1" "$out"
+	"^ *$job +true .* at the latest [0-9:]+: needs 1 device; profile $id has cpu:0, cpu:1" \
+	"$out"
 given_job "$id" next_start_time_s='@submit_time_s - 1000'
 POLLUX_POLICY=las "$POLLUX" schedule
 run "$POLLUX" status
