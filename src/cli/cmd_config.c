@@ -36,10 +36,10 @@ static int main_config(int argc, char **argv, struct err *err)
 		return -1;
 	table_begin(&t, columns);
 	rc = config_tell(paths.config, add_setting, &t, err);
-	if (rc == 0)
+	if (rc == 0) {
 		output_sayf(out.file, "Lines are those of %s.", paths.config);
-	if (rc == 0)
 		table_print(&t, &out);
+	}
 	table_release(&t);
 	paths_release(&paths);
 	return rc ? rc : output_flush(err);

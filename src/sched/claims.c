@@ -38,7 +38,7 @@ static double round_device_s(const struct submission *list, int n, double since_
 }
 
 /* The limit on a wait that began at a time. */
-static double limit_s(const struct curves *curves, const struct submission *list, double since_s)
+static double limit_of_s(const struct curves *curves, const struct submission *list, double since_s)
 {
 	double round = round_device_s(list, curves->in->n_jobs, since_s) /
 		       fmax(curves->n_devices, 1);
@@ -71,9 +71,10 @@ static void set_limits(const struct curves *curves, struct claims *claims)
 	for (int i = 0; i < n; i++) {
 		const struct curve *c = &curves->items[i];
 		double since_s = claims_waiting_since_s(curves, c);
+		double present_s = c->held ? curves->in->now_s : since_s;
 
-		claims->waits_s[i] = limit_s(curves, list, since_s);
-		claims->limits_s[i] = limit_s(curves, list, c->held ? curves->in->now_s : since_s);
+		claims->waits_s[i] = limit_of_s(curves, list, since_s);
+		claims->limits_s[i] = limit_of_s(curves, list, present_s);
 	}
 	free(list);
 }

@@ -224,7 +224,7 @@ void ends_of(const struct sched_input *in, const struct ends_stream *stream, con
 	double *ended = xcalloc(n_jobs * ENDS_DRAWS, sizeof(*ended));
 	double *started = xcalloc(n_jobs * ENDS_DRAWS, sizeof(*started));
 	int *n_guesses = xcalloc(n_jobs, sizeof(*n_guesses));
-	struct draw d;
+	struct draw d = { 0 };
 
 	if (in->n_jobs)
 		begin_draws(&d, &curves, &lengths);

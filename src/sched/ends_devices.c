@@ -37,7 +37,7 @@ static double expected_work(const struct draw *d, const struct player *p)
 		return p->work;
 	if (!p->told && p->service >= p->shows_at * (1 - 1e-12))
 		return p->work;
-	if (!p->told)
+	if (!p->told && g)
 		work = g->ended_device_s / g->n_ended - p->service;
 	return fmax(work, OUTLIVED * p->service);
 }

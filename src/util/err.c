@@ -15,10 +15,14 @@ static void set_line(struct err *err, const char *text)
 	size_t n = 0;
 
 	while (*text) {
+		size_t size;
+
 		text += utf8_shown(text, shown);
-		if (n + strlen(shown) >= sizeof(line))
+		size = strlen(shown);
+		if (n + size >= sizeof(line))
 			break;
-		n += (size_t)sprintf(line + n, "%s", shown);
+		memcpy(line + n, shown, size);
+		n += size;
 	}
 	memcpy(err->text, line, n);
 	err->text[n] = '\0';

@@ -1,6 +1,6 @@
 #!/bin/sh
 # clear.t - pollux clear: ended jobs out of sight, with all that they left and taught.
-# shellcheck disable=SC2016,SC2154  # Perl; out and err are of run
+# shellcheck disable=SC2016,SC2154,SC2317  # Perl; out and err are of run; cleanup of the trap
 . "$(dirname "$0")/tap.sh"
 POLLUX_SLOTS=2
 export POLLUX_SLOTS
