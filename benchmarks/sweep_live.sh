@@ -93,8 +93,8 @@ for system; do
 	watcher=
 	for k in 1 2 3 4 5 6 7 8; do
 		took "s$k"
-	done | sort -n | awk -v system="$system" -v a="$(took d1)" -v b="$(took d2)" '
+	done | sort -n | awk -v name="$system" -v a="$(took d1)" -v b="$(took d2)" '
 		NR == 1 { first = $1 } { sum += $1; last = $1 }
-		END { printf "%-8s %6.1f %6.1f %6.1f %8.1f %8.1f\n", system, first, sum / NR, last,
+		END { printf "%-8s %6.1f %6.1f %6.1f %8.1f %8.1f\n", name, first, sum / NR, last,
 			a - 2, b - 2 }'
 done
