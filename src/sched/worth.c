@@ -315,7 +315,7 @@ double worth_lost(const struct worths *w, const struct curve *c, int r, int to, 
 	double end_s = fmax(curve_slice_end_s(w->curves, c, starts), now_s), later;
 	double more = curve_devices_at(w->curves, r) * (end_s - now_s);
 	double first_rank = !isnan(c->remaining_device_s)
-		? w->first_rank[c - w->curves->items]
+		? w->kept_rank[c - w->curves->items]
 		: 0.5 + n_longer(w->all, w->n, lengths_effective_device_s(&w->lengths, c, more));
 	double rate = r == c->held ? kept_rate(w, c) : c->of[r];
 	double has = worth_ranked(w, c, first_rank, rate);

@@ -1011,10 +1011,20 @@ static void test_known_lengths(void)
 	};
 	const struct wanted kept[] = { { 1, -1, NULL }, { 0, -2, NULL } };
 	const struct wanted swapped[] = { { 0, 1040, NULL }, { 1, -1, NULL } };
+	const struct wanted to_end[] = {
+		{ 1, -1, "1 device" },
+		{ 0, 3620,
+		  "1st in line; needs 1 device; starts when job 1 ends, or sooner" },
+	};
+	struct sched_job close[2];
 	struct wanted first[16] = { { 1, -1, NULL } };
 
 	jobs[0].remaining_spread = jobs[1].remaining_spread = 0;
 	CHECK("a job that was just launched is left to settle", 1, jobs, settles);
+	close[0] = lacks(jobs[0], 36000);
+	close[1] = lacks(jobs[1], 33000);
+	close[0].remaining_spread = close[1].remaining_spread = 0;
+	CHECK("a job that ends hardly sooner waits for the end", 1, close, to_end);
 	jobs[0].launched_s = NOW_S - 90;
 	CHECK("a longer job gives way before its slice is over", 1, jobs, swapped);
 	jobs[0].remaining_spread = 0.5;
@@ -1090,8 +1100,6 @@ static void test_brief(void)
 	CHECK_BRIEF("a tenth is for it and the one that starts", 2400, jobs, starts);
 }
 
-/* Two jobs of a workload that was never seen to end: the one of more service goes first, and
- * the other counts as if it had had a slice more. */
 /* A job whose slice is over keeps its device from one that ends hardly sooner. */
 static void test_least_gain(void)
 {
@@ -1176,6 +1184,8 @@ static void test_learnt(void)
 	CHECK("no job is longer than its time limit", 1, jobs, swapped);
 }
 
+/* Two jobs of a workload that was never seen to end: the one of more service goes first, and
+ * the other counts as if it had had a slice more. */
 static void test_pilots(void)
 {
 	struct sched_job jobs[] = { had(holds(job(1, linear, 1, 1), 1, 1e4), 1e4),
