@@ -206,7 +206,7 @@ struct blocker {
 bool claims_is_behind(const struct curves *curves, const struct stuck_job *r,
 		      const struct curve *c)
 {
-	double start_s = c->held ? c->job->launched_s : curves->in->now_s;
+	double start_s = curve_launched_s(curves, c, !c->held);
 
 	return start_s >= r->overdue_s && !(c->job->submitted_s <= r->since_s);
 }
@@ -214,7 +214,7 @@ bool claims_is_behind(const struct curves *curves, const struct stuck_job *r,
 static double expected_end_s(const struct curves *curves, const struct curve *c)
 {
 	double now_s = curves->in->now_s, length_device_s = worth_length_device_s(curves, c);
-	double launched_s = c->held ? c->job->launched_s : now_s;
+	double launched_s = curve_launched_s(curves, c, !c->held);
 
 	if (isnan(c->remaining_device_s))
 		return now_s + length_device_s / (c->held ? c->held_devices : c->least);

@@ -159,9 +159,14 @@ double claims_kept_until_s(const struct curves *curves, const struct claims *cla
 			   const struct curve *c, bool starts_now);
 /* True if the job takes at most a slice in all. */
 bool claims_is_brief(const struct curves *curves, const struct curve *c);
+/* True if it does, and waits for its first run. */
+bool claims_is_new_brief(const struct curves *curves, const struct curve *c);
 /* The device-seconds that a brief job has had, and the most that it may still have on its least
  * devices. */
 double claims_brief_device_s(const struct curve *c);
+/* The device-seconds that the rule for brief jobs still has for those that wait: its tenth, less
+ * what such jobs had of late, and what those that run may have. */
+double claims_brief_left_device_s(const struct curves *curves);
 /* The beginning of the job's wait. -INFINITY comes before all others. */
 double claims_waiting_since_s(const struct curves *curves, const struct curve *c);
 

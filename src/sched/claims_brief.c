@@ -11,11 +11,6 @@
 /* The rounding of a time limit that is as long as a slice. */
 #define ROUNDING 1e-9
 
-static double service_of(const struct curve *c)
-{
-	return fmax(c->job->attained_service_device_s, 0);
-}
-
 /* The longest time that the job still runs on its least devices; INFINITY: not known. */
 static double most_left_s(const struct curve *c)
 {
@@ -28,13 +23,32 @@ static double most_left_s(const struct curve *c)
 
 bool claims_is_brief(const struct curves *curves, const struct curve *c)
 {
-	return c->least && service_of(c) / c->least + most_left_s(c) <=
+	return c->least && curve_service_device_s(c) / c->least + most_left_s(c) <=
 				   curves->slice_s * (1 + ROUNDING);
+}
+
+bool claims_is_new_brief(const struct curves *curves, const struct curve *c)
+{
+	return !c->held && !(curve_service_device_s(c) > 0) && claims_is_brief(curves, c);
 }
 
 double claims_brief_device_s(const struct curve *c)
 {
-	return service_of(c) + c->least * most_left_s(c);
+	return curve_service_device_s(c) + c->least * most_left_s(c);
+}
+
+double claims_brief_left_device_s(const struct curves *curves)
+{
+	double left_device_s = CLAIMS_BRIEF_PART * SCHED_BRIEF_SLICES * curves->slice_s *
+			       curves->n_devices - fmax(curves->in->brief_device_s, 0);
+
+	for (int i = 0; i < curves->in->n_jobs; i++) {
+		const struct curve *c = &curves->items[i];
+
+		if (c->held && claims_is_brief(curves, c))
+			left_device_s -= claims_brief_device_s(c);
+	}
+	return left_device_s;
 }
 
 /* --- the order --- */
@@ -167,19 +181,14 @@ void claims_start_brief(struct claims_rest *rest)
 {
 	const struct curves *curves = rest->curves;
 	struct brief *list = xcalloc((size_t)curves->in->n_jobs, sizeof(*list));
-	double left_device_s = CLAIMS_BRIEF_PART * SCHED_BRIEF_SLICES * curves->slice_s *
-			       curves->n_devices - fmax(curves->in->brief_device_s, 0);
+	double left_device_s = claims_brief_left_device_s(curves);
 	int n = 0;
 
 	for (int i = 0; i < curves->in->n_jobs; i++) {
 		const struct curve *c = &curves->items[i];
 
-		if (!claims_is_brief(curves, c))
-			continue;
-		if (c->held)
-			left_device_s -= claims_brief_device_s(c);
-		else if (rest->claims->items[i].kind == CLAIM_FREE && !(service_of(c) > 0) &&
-			 (c->job->preemptible || rest->claims->stuck < 0))
+		if (claims_is_new_brief(curves, c) && rest->claims->items[i].kind == CLAIM_FREE &&
+		    (c->job->preemptible || rest->claims->stuck < 0))
 			list[n++] = (struct brief){ i, claims_brief_device_s(c) };
 	}
 	qsort(list, (size_t)n, sizeof(*list), shorter);

@@ -68,7 +68,7 @@ static void protect_guaranteed(struct claims_rest *rest, int index)
 bool claims_was_overdue(const struct curves *curves, const struct claims *claims,
 			const struct curve *c, bool starts_now)
 {
-	double waited_s = (starts_now ? curves->in->now_s : c->job->launched_s) -
+	double waited_s = curve_launched_s(curves, c, starts_now) -
 			  claims_waiting_since_s(curves, c);
 
 	return waited_s >= claims->waits_s[c - curves->items] && !(starts_now && c->held);
@@ -77,7 +77,7 @@ bool claims_was_overdue(const struct curves *curves, const struct claims *claims
 double claims_kept_until_s(const struct curves *curves, const struct claims *claims,
 			   const struct curve *c, bool starts_now)
 {
-	double launched_s = starts_now ? curves->in->now_s : c->job->launched_s;
+	double launched_s = curve_launched_s(curves, c, starts_now);
 	double slice_end_s = curve_slice_end_s(curves, c, starts_now);
 
 	if (c->spread > SCHED_TRUSTED_SPREAD || claims_was_overdue(curves, claims, c, starts_now))
@@ -169,7 +169,7 @@ static double protected_s(const struct claims_rest *rest, const struct curve *c,
 	if (!c->job->preemptible)
 		return HUGE_VAL;
 	if (gathering->job->guaranteed && yields_to_guaranteed(rest, c, starts_now))
-		kept_s = fmin(kept_s, (starts_now ? rest->curves->in->now_s : c->job->launched_s) +
+		kept_s = fmin(kept_s, curve_launched_s(rest->curves, c, starts_now) +
 				      curve_settle_s(rest->curves, c));
 	if (!is_ending(c) &&
 	    !(starts_now && c->remaining_device_s / c->of[c->least_at] < c->restart_s))

@@ -130,11 +130,10 @@ bool curve_keeps_guarantee(const struct curve *c)
 
 double curve_slice_end_s(const struct curves *curves, const struct curve *c, bool starts_now)
 {
-	double launched_s = starts_now ? curves->in->now_s : c->job->launched_s;
 	bool is_first = starts_now ? !c->held && !(c->job->attained_service_device_s > 0)
 				   : !c->job->restarts;
 
-	return launched_s +
+	return curve_launched_s(curves, c, starts_now) +
 	       (is_first ? fmax(curves->slice_s + c->restart_s, c->slice_s) : c->slice_s);
 }
 
@@ -215,11 +214,6 @@ static int by_id(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static double service_of(const struct curve *c)
-{
-	return fmax(c->job->attained_service_device_s, 0);
-}
-
 /* True if what remains of both is known, by siblings, or of neither. */
 static bool are_ordered(const struct curve *x, const struct curve *y)
 {
@@ -231,7 +225,7 @@ static bool are_ordered(const struct curve *x, const struct curve *y)
 static int by_service(const void *a, const void *b)
 {
 	const struct curve *x = *(struct curve *const *)a, *y = *(struct curve *const *)b;
-	double more = service_of(y) - service_of(x);
+	double more = curve_service_device_s(y) - curve_service_device_s(x);
 
 	if (x->job->workload != y->job->workload)
 		return x->job->workload < y->job->workload ? -1 : 1;
@@ -251,7 +245,8 @@ static void put_behind(struct curve *c, const struct curve *before)
 		c->behind_device_s = (1 + JUST_BEHIND) *
 				     fmax(before->remaining_device_s, before->behind_device_s);
 	else if (is_pilot)
-		c->behind_device_s = service_of(before) + before->least * before->slice_s;
+		c->behind_device_s = curve_service_device_s(before) +
+				     before->least * before->slice_s;
 	else
 		c->behind_device_s = before->behind_device_s;
 }

@@ -11,6 +11,9 @@
 #ifndef SCHED_CURVE_H
 #define SCHED_CURVE_H
 
+#include <math.h>
+#include <stdbool.h>
+
 #include "pollux/policy.h"
 
 #define CURVE_SETTLE_RESTARTS 2
@@ -101,6 +104,19 @@ static inline int curve_kind_at(const struct curves *curves, int at)
 static inline int curve_devices_at(const struct curves *curves, int at)
 {
 	return at ? at - curves->kinds[curve_kind_at(curves, at)].first : 0;
+}
+
+/* The service that the job has had, 0 or more. */
+static inline double curve_service_device_s(const struct curve *c)
+{
+	return fmax(c->job->attained_service_device_s, 0);
+}
+
+/* When the job's present run began, or one that starts now does. */
+static inline double curve_launched_s(const struct curves *curves, const struct curve *c,
+				      bool starts_now)
+{
+	return starts_now ? curves->in->now_s : c->job->launched_s;
 }
 
 /* True if the job keeps devices as long as it runs. */

@@ -58,11 +58,6 @@ static bool is_told(const struct curve *c)
 	return !isnan(c->remaining_device_s);
 }
 
-static double service_of(const struct curve *c)
-{
-	return fmax(c->job->attained_service_device_s, 0);
-}
-
 static int by_workload(const void *a, const void *b)
 {
 	const struct curve *x = *(struct curve *const *)a, *y = *(struct curve *const *)b;
@@ -76,21 +71,13 @@ static int by_workload(const void *a, const void *b)
 static void find_brief(struct draw *d)
 {
 	const struct curves *curves = d->curves;
-	double left_device_s = CLAIMS_BRIEF_PART * SCHED_BRIEF_SLICES * curves->slice_s *
-			       curves->n_devices - fmax(curves->in->brief_device_s, 0);
+	double left_device_s = claims_brief_left_device_s(curves);
 	int n = 0;
 
 	d->n_brief = 0;
-	for (int i = 0; i < curves->in->n_jobs; i++) {
-		const struct curve *c = &curves->items[i];
-
-		if (!claims_is_brief(curves, c))
-			continue;
-		if (c->held)
-			left_device_s -= claims_brief_device_s(c);
-		else if (!(service_of(c) > 0))
+	for (int i = 0; i < curves->in->n_jobs; i++)
+		if (claims_is_new_brief(curves, &curves->items[i]))
 			d->brief[n++] = i;
-	}
 	for (int k = 1; k < n; k++) {
 		int index = d->brief[k], at = k;
 		double device_s = claims_brief_device_s(&curves->items[index]);
@@ -176,7 +163,7 @@ static double draw_rest(struct draw *d, const struct curve *c, double common)
 	double own = spread * sqrt(1 - SHARED_VARIANCE), drawn = 0;
 
 	if (!(whole > 0)) {
-		done = service_of(c);
+		done = curve_service_device_s(c);
 		whole = done + c->remaining_device_s;
 	}
 	whole *= exp(spread * sqrt(SHARED_VARIANCE) * common);
@@ -189,7 +176,7 @@ static double draw_rest(struct draw *d, const struct curve *c, double common)
 /* The service at its end of a job whose length nobody told. */
 static double draw_alike(struct draw *d, const struct curve *c, struct group *g)
 {
-	double service = service_of(c), length = 0;
+	double service = curve_service_device_s(c), length = 0;
 
 	if (!g)
 		return draw_length(d, service);
@@ -235,7 +222,7 @@ static struct player player_of(struct draw *d, const struct curve *c, double com
 				     : c->job->attained_service_device_s > 0 ? &adapting_error
 									     : &fresh_error;
 	int index = (int)(c - d->curves->items), group = d->group_of[index];
-	double service = service_of(c);
+	double service = curve_service_device_s(c);
 	bool told = is_told(c);
 	struct player p = {
 		.curve = c, .modelled = isfinite(c->spread) && told, .told = told,
@@ -275,7 +262,7 @@ static const struct curve *pilot_of(const struct draw *d, int group)
 		const struct curve *c = &d->curves->items[i];
 
 		if (d->group_of[i] == group && !is_told(c) &&
-		    (!pilot || service_of(c) > service_of(pilot)))
+		    (!pilot || curve_service_device_s(c) > curve_service_device_s(pilot)))
 			pilot = c;
 	}
 	return pilot;

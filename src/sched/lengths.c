@@ -10,11 +10,6 @@
 #define SLICE_MAX_S 1e9
 #define ENOUGH 1e-6		/* where fewer of the jobs are left, their ends change nothing */
 
-static double service_of(const struct curve *c)
-{
-	return fmax(c->job->attained_service_device_s, 0);
-}
-
 static void set_rate(struct lengths *l, int bin, double chance)
 {
 	double width = l->from[bin + 1] - l->from[bin];
@@ -33,7 +28,7 @@ struct lengths lengths_of(const struct curves *curves)
 		l.from[k + 1] = ldexp(FIRST_BIN_SLICES * slice_s, k);
 	for (int i = 0; i < in->n_jobs; i++)
 		for (int k = 0; k < LENGTHS_BINS; k++)
-			l.seen[k] += service_of(&curves->items[i]) >= l.from[k + 1];
+			l.seen[k] += curve_service_device_s(&curves->items[i]) >= l.from[k + 1];
 	for (int i = 0; i < in->n_ended; i++)
 		for (int k = 0; k < LENGTHS_BINS && in->ended_device_s[i] >= l.from[k]; k++) {
 			l.seen[k]++;
@@ -87,7 +82,8 @@ double lengths_effective_device_s(const struct lengths *l, const struct curve *c
 {
 	/* A job whose workload another job measures counts as if it had had its slice. */
 	double counted = c->job->measured_elsewhere ? c->least * c->slice_s : 0;
-	double service = fmax(service_of(c), fmax(c->behind_device_s, counted)) + more_device_s;
+	double service = fmax(curve_service_device_s(c), fmax(c->behind_device_s, counted)) +
+			 more_device_s;
 	double at = service, spent = 0, left = 1, best = HUGE_VAL;
 
 	if (!isnan(c->remaining_device_s))

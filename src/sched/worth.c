@@ -29,7 +29,7 @@ double worth_length_device_s(const struct curves *curves, const struct curve *c)
 	if (!isnan(c->remaining_device_s))
 		return c->remaining_device_s;
 	/* A job that nobody else measures has a first slice for that alone. */
-	assumed_device_s = fmax(c->job->attained_service_device_s, 0) + curves->slice_s *
+	assumed_device_s = curve_service_device_s(c) + curves->slice_s *
 			   (isnan(c->unit) && !c->job->measured_elsewhere ? 1 : HINT_SLICES);
 	return fmin(assumed_device_s, curve_limit_device_s(c));
 }
@@ -311,7 +311,7 @@ double worth_of(const struct worths *w, const struct curve *c, int r)
 double worth_lost(const struct worths *w, const struct curve *c, int r, int to, bool starts)
 {
 	/* What it will be at the end of its slice, if others have as much service then as now. */
-	double now_s = w->curves->in->now_s, launched_s = starts ? now_s : c->job->launched_s;
+	double now_s = w->curves->in->now_s, launched_s = curve_launched_s(w->curves, c, starts);
 	double end_s = fmax(curve_slice_end_s(w->curves, c, starts), now_s), later;
 	double more = curve_devices_at(w->curves, r) * (end_s - now_s);
 	double first_rank = !isnan(c->remaining_device_s)

@@ -32,7 +32,7 @@ static double gain(const struct curves *curves, const struct claims *claims, int
 	if (!count || !*next || claims->items[index].kind == CLAIM_EXACT)
 		return 0;
 	if (isnan(length))
-		length = fmax(c->job->attained_service_device_s, 0) + HINT_SLICES * curves->slice_s;
+		length = curve_service_device_s(c) + HINT_SLICES * curves->slice_s;
 	return (length / c->of[count] - length / c->of[*next]) / (*next - count);
 }
 

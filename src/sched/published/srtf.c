@@ -116,7 +116,7 @@ static void decide_by_remaining(const struct sched_input *in, struct sched_choic
 	for (int i = 0; i < in->n_jobs; i++) {
 		const struct curve *c = &curves.items[i];
 		double device_s = isnan(c->remaining_device_s)
-			? fmax(c->job->attained_service_device_s, 0) : c->remaining_device_s;
+			? curve_service_device_s(c) : c->remaining_device_s;
 
 		q.entries[i] = (struct entry){ .index = i, .runs = c->held > 0,
 					       .left_s = device_s / (c->least > 0 ? c->least : 1) };
