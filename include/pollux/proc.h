@@ -54,6 +54,9 @@ void pid_list_release(struct pid_list *list);
 /* True if the process cannot run before it is continued: it is stopped, or asleep in the kernel,
  * where a stop signal that was sent meets it before it runs on; or has ended. */
 bool proc_is_stopped(pid_t pid);
+/* True if a stop signal or a debugger holds the process: nobody has to have stopped one that is
+ * asleep in the kernel, waiting for a disk. */
+bool proc_was_stopped(pid_t pid);
 /* What a process does about a signal that would end it otherwise. */
 enum proc_heed {
 	PROC_HEEDS_NOT,

@@ -331,6 +331,13 @@ bool proc_is_stopped(pid_t pid)
 	return read_process(pid, &p) ? strchr("TtDZX", p.state) != NULL : !proc_is_hidden(pid);
 }
 
+bool proc_was_stopped(pid_t pid)
+{
+	char state = proc_state(pid);
+
+	return state && strchr("Tt", state);
+}
+
 bool proc_bears(pid_t pid, const struct proc_marks *marks)
 {
 	return proc_lives(pid) && proc_bore(pid, marks);

@@ -145,6 +145,16 @@ ok 'a suspended job whose processes are killed fails' wait_for 20 job_is "$job" 
 is 'no device stays in use after those jobs' \
 	0 "$(store 'SELECT count(*) FROM run_devices WHERE in_use')"
 
+# A process that waits for a disk when its turn ends is not taken for one that somebody stopped.
+job=$(WITNESS=$TMP submit -- "$FAULT/work" -v 4 sh -c 'echo ready')
+"$POLLUX" schedule
+asleep() { case $(states_of "$(store "SELECT max(id) FROM runs")") in *D*) ;; *) return 1 ;; esac; }
+ok 'a job sleeps in the kernel' wait_for 20 asleep
+asked "$job"
+ok 'it is suspended' wait_for 20 holds "job_id = $job AND suspension = 'suspended'"
+given "$job"
+ok 'it goes on after its turn' wait_for 30 job_is "$job" 'done'
+
 start --time-limit 12
 sleep 13
 ok 'the time limit does not count the time stopped' job_is "$job" running

@@ -1,7 +1,7 @@
 /* work.c - a job that proves how it was run.
  *
  *	work [-n SAMPLES] [-b BATCH] [-s MS] [-w MS] [-h FILE] [-p STEPS] [-e STATUS] [-c]
- *	     [-f] [-l KIND]... [COMMAND...]
+ *	     [-f] [-v SECONDS] [-l KIND]... [COMMAND...]
  *
  * Before anything else it takes a lock on the job, and on each device whose lock it was started
  * with, under the directory $WITNESS, and keeps them to its end, as does whatever it starts. A lock
@@ -22,6 +22,7 @@
  * see the job at work then need not be quick.
  * -f saves nothing: each run begins at 0. Such a job may be suspended, and its device be another's
  * meanwhile: it takes no lock of a device.
+ * -v first sleeps in the kernel for so many seconds, as for a disk, where no signal wakes it.
  * -c counts in $WITNESS/counter-JOB, in memory that outlives the process: struct counter.
  * -e sets the exit status at the end; 137 is death by SIGKILL, half way. */
 #include <dirent.h>
@@ -37,6 +38,7 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -341,6 +343,19 @@ static int train(const struct training *t)
 	return rc ? EXIT_FAILURE : t->status;
 }
 
+/* The state is that of a wait for a disk: 'D'. */
+static void sleep_in_kernel(unsigned seconds)
+{
+	/* NOLINTNEXTLINE(clang-analyzer-security.insecureAPI.vfork): for the wait */
+	pid_t child = vfork();
+
+	if (child == 0) {
+		sleep(seconds);
+		_exit(0);
+	}
+	waitpid(child, NULL, 0);
+}
+
 static const char *environment(const char *name, const char *otherwise)
 {
 	const char *value = getenv(name);
@@ -359,7 +374,7 @@ int main(int argc, char **argv)
 	run = environment("POLLUX_RUN", "0");
 	directory = environment("POLLUX_CHECKPOINT_DIR", NULL);
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	while ((option = getopt(argc, argv, "+n:b:s:w:h:p:e:l:cf")) != -1) {
+	while ((option = getopt(argc, argv, "+n:b:s:w:h:p:e:l:v:cf")) != -1) {
 		switch (option) {
 		case 'n': t.total = strtoll(optarg, NULL, 10); break;
 		case 'b': t.batch = strtoll(optarg, NULL, 10); break;
@@ -373,6 +388,7 @@ int main(int argc, char **argv)
 			saves_nothing = 1;
 			directory = NULL;
 			break;
+		case 'v': sleep_in_kernel((unsigned)strtoul(optarg, NULL, 10)); break;
 		case 'l':
 			if (n_kinds < 8)
 				kinds[n_kinds++] = optarg;

@@ -281,6 +281,34 @@ static void test_containers(void)
 	ok(!proc_container(getpid(), id) && !*id, "the caller of the test is in no container");
 }
 
+static bool is_asleep(pid_t pid)
+{
+	return proc_state(pid) == 'D';
+}
+
+/* A process that waits for its vforked child is asleep in the kernel, as one that waits for a
+ * disk. */
+static void test_asleep(void)
+{
+	pid_t pid = fork(), child;
+
+	if (pid == 0) {
+		setpgid(0, 0);
+		/* NOLINTNEXTLINE(clang-analyzer-security.insecureAPI.vfork): for its wait */
+		child = vfork();
+		if (child == 0) {
+			sleep(60);
+			_exit(0);
+		}
+		_exit(child < 0);
+	}
+	ok(pid > 0 && comes_to(pid, is_asleep), "a process can be asleep in the kernel");
+	ok(proc_is_stopped(pid), "it does not run before a stop signal meets it");
+	ok(!proc_was_stopped(pid), "but nobody has stopped it");
+	kill(-pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
 int main(void)
 {
 	pid_t pid = start();
@@ -301,6 +329,7 @@ int main(void)
 	kill(pid, SIGSTOP);
 	ok(comes_to(pid, proc_is_stopped),
 	   "a process without its first thread is stopped with its threads");
+	ok(proc_was_stopped(pid), "then somebody has stopped it");
 	ok(proc_state(pid) == 'T' && proc_lives(pid),
 	   "a stopped process without its first thread still lives");
 	ok(!proc_reap(pid, 0.05, NULL), "a child that does not end is not waited for without end");
@@ -309,6 +338,7 @@ int main(void)
 	ok(n_found() == 0, "a killed process is not found");
 	ok(proc_reap(pid, 10, &status) && WTERMSIG(status) == SIGKILL,
 	   "a child that ended is reaped");
+	test_asleep();
 	test_shared_memory();
 	test_waits();
 	test_sigwait();

@@ -194,14 +194,6 @@ bool local_owns_process(const struct run *run, int64_t pid)
 	return owns;
 }
 
-/* One look tells no stop from a wait for a disk by proc_is_stopped(), which looks again. */
-static bool is_state(pid_t pid, const char *states)
-{
-	char state = proc_state(pid);
-
-	return state && strchr(states, state);
-}
-
 const char *local_stuck(const struct engine_context *at, const struct run *run)
 {
 	struct local_handle handle;
@@ -215,14 +207,14 @@ const char *local_stuck(const struct engine_context *at, const struct run *run)
 		return NULL;
 	local_handle_parse(run->handle, &handle);
 	variable = xasprintf("POLLUX_REPORT_SOCKET=%s", handle.socket_path);
-	all = handle.leader_pid > 0 && is_state((pid_t)handle.leader_pid, "Tt") &&
+	all = handle.leader_pid > 0 && proc_was_stopped((pid_t)handle.leader_pid) &&
 	      proc_start_ticks((pid_t)handle.leader_pid) == handle.leader_start_ticks;
 	if (all)
 		proc_find(&(struct proc_marks){ .ancestor = (pid_t)handle.leader_pid,
 						.session = (pid_t)handle.leader_pid,
 						.variable = variable }, &list);
 	for (int i = 0; i < list.count && all; i++)
-		all = is_state(list.items[i], "TtZX");
+		all = proc_was_stopped(list.items[i]);
 	pid_list_release(&list);
 	free(variable);
 	local_handle_release(&handle);

@@ -69,7 +69,7 @@ static void keep_stopped_before(struct supervisor *s, double now)
 	pid_list_release(&s->suspension.stopped_before);
 	supervisor_find_processes(s, &list);
 	for (int i = 0; i < list.count; i++)
-		if (proc_is_stopped(list.items[i]))
+		if (proc_was_stopped(list.items[i]))
 			pid_list_add(&s->suspension.stopped_before, list.items[i]);
 	pid_list_release(&list);
 }
@@ -80,13 +80,13 @@ static void keep_stopped_before(struct supervisor *s, double now)
 static bool is_stopped_whole(struct supervisor *s)
 {
 	struct pid_list list;
-	bool all = !s->leader.gone && proc_is_stopped((pid_t)s->handle.leader_pid);
+	bool all = !s->leader.gone && proc_was_stopped((pid_t)s->handle.leader_pid);
 
 	if (!all)
 		return false;
 	supervisor_find_processes(s, &list);
 	for (int i = 0; i < list.count && all; i++)
-		all = proc_is_stopped(list.items[i]);
+		all = proc_was_stopped(list.items[i]);
 	pid_list_release(&list);
 	return all;
 }
