@@ -7,18 +7,15 @@ unset POLLUX_POLICY
 POLLUX_SLOTS=1 POLLUX_SLICE=5
 export POLLUX_SLOTS POLLUX_SLICE
 
-watcher=
 cleanup() {
-	[ -z "$watcher" ] || end "$watcher" || :
+	end_passes
 	end_jobs
 }
-holds() { [ "$(store "SELECT $1")" = 1 ]; }
 
 for _ in 1 2 3; do
 	"$POLLUX" submit -q --weight 1000 --workload sweep -- sleep 1000 >/dev/null
 done
-"$POLLUX" schedule --watch 0.3 >passes.out 2>passes.err &
-watcher=$!
+watch_passes 0.3
 ok 'a job of the sweep has the only slot' wait_for 20 holds \
 	"count(*) = 1 FROM runs WHERE state = 'running'"
 

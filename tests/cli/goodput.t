@@ -13,7 +13,6 @@ data=$FASHION_MNIST
 	skip_all "no Fashion-MNIST in $data: apt-get install dataset-fashion-mnist"
 
 query() { sqlite3 -batch "$POLLUX_DIR/pollux.db" "$1"; }
-holds() { [ "$(query "SELECT $1")" = 1 ]; }
 comes() { # comes NAME SECONDS CONDITION
 	if wait_for "$2" holds "$3"; then result 0 "$1"
 	else result 1 "$1" "never: $3
@@ -27,15 +26,6 @@ submit() { # submit NAME BATCH SAMPLES OPTION...: a trainer of workload "net"; i
 		"$@" -- "$TRAIN" --data "$data" --hidden 64,32 --update-delay 5 \
 		--initial-batch "$batch" --lr 0.005 \
 		--samples "$samples" --checkpoint '{checkpoint}')
-}
-watcher=
-watch_passes() { # watch_passes OPTION...
-	"$POLLUX" schedule --watch 0.5 -v "$@" >passes.out 2>passes.err &
-	watcher=$!
-}
-end_passes() {
-	[ -z "$watcher" ] || end "$watcher" || :
-	watcher=
 }
 cleanup() {
 	end_passes
@@ -51,7 +41,7 @@ cleanup() {
 # The delay makes an update of 8 samples mostly overhead on any machine, however busy.
 submit first 8 100000000 --batch-range 8:2048 --accumulate -r 1:2
 first=$id
-watch_passes
+watch_passes 0.5 -v
 comes 'a first run has one device and its own batch' 10 \
 	"count(*) FROM runs WHERE job_id = $first
 	AND replicas = 1 AND batch_size = 8 AND number = 1"
@@ -134,7 +124,7 @@ comes "the cancelled job's run ends" 20 "count(*) = 0 FROM runs WHERE state <> '
 wait_for 20 no_supervisor # its last act is a pass, by the policy that was
 submit plain 64 100000000 --batch-range 64:2048 --accumulate -r 1:2
 plain=$id
-watch_passes --policy las
+watch_passes 0.5 -v --policy las
 comes 'the job has both devices under las' 20 \
 	"count(*) > 0 FROM runs WHERE job_id = $plain AND replicas = 2"
 sleep 4

@@ -6,7 +6,7 @@
 POLLUX_SLOTS=1 POLLUX_SLICE=600
 export POLLUX_SLOTS POLLUX_SLICE
 unset POLLUX_POLICY
-cleanup() { end_jobs; }
+cleanup() { end_passes; end_jobs; }
 names() { sed -n '/ more ended/d; s/^ *[0-9-][0-9]* *\([^ ]*\) .*/\1/p' | xargs; }
 table() { "$POLLUX" status | sed '1,/^ID/d' | names; }
 
@@ -14,11 +14,10 @@ ended=
 for k in 1 2 3 4 5 6 7 8 9 10 11 12; do
 	ended="$ended $("$POLLUX" submit -q -n "e$k" --workload "w$k" -- true)"
 done
-"$POLLUX" schedule --watch 0.2 >passes.out 2>&1 &
-watcher=$!
+watch_passes 0.2
 # shellcheck disable=SC2086  # one job a word
 ok 'twelve jobs end' "$POLLUX" wait --timeout 100 $ended
-end "$watcher"
+end_passes
 is 'the last ten that ended are shown, the newest at the end' 'e3 e4 e5 e6 e7 e8 e9 e10 e11 e12' \
 	"$(table)"
 like 'the others are counted, and it says how to see them' \

@@ -6,12 +6,10 @@ unset POLLUX_POLICY
 POLLUX_SLOTS=1 POLLUX_SLICE=0.2
 export POLLUX_SLOTS POLLUX_SLICE
 
-watcher=
 cleanup() {
-	[ -z "$watcher" ] || end "$watcher" || :
+	end_passes
 	end_jobs
 }
-holds() { [ "$(store "SELECT $1")" = 1 ]; }
 
 for script in short long; do
 	# shellcheck disable=SC2016 # the argument is that of the script
@@ -23,8 +21,7 @@ done_before=$("$POLLUX" submit -q --no-preempt ./short.sh 0.5
 "$POLLUX" submit -q --no-preempt ./long.sh 4
 "$POLLUX" submit -q --no-preempt --workload slow --name x ./short.sh 4
 "$POLLUX" submit -q --no-preempt --workload middle sleep 1.5)
-"$POLLUX" schedule --watch 0.2 >passes.out 2>passes.err &
-watcher=$!
+watch_passes 0.2
 # shellcheck disable=SC2086 # one job a word
 ok 'four jobs are done' "$POLLUX" wait --timeout 100 $done_before
 

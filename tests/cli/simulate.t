@@ -55,16 +55,7 @@ print "options\n" unless "$d->{policy} $d->{knowledge} $d->{lengths} $d->{nodes}
 is 'JSON has every figure, of all and of each workload' '' "$(printf '%s\n' "$out" | json "$keys")"
 
 # --- kinds of GPU ---
-mkdir kinds
-for app in "$example"/profiles/*; do
-	name=${app##*/}
-	mkdir "kinds/$name"
-	cp "$app"/validation-*.csv "kinds/$name"
-	cp "$app/placements.csv" "kinds/$name/placements-slow.csv"
-	# Each time a third.
-	perl -F, -lane 'print join ",", map { $_ + 0 eq $_ && /\./ ? $_ / 3 : $_ } @F' \
-		"$app/placements.csv" >"kinds/$name/placements-fast.csv"
-done
+profiles_of_kinds "$example/profiles"
 kinds() { "$POLLUX" simulate --profiles kinds -w "$example/workloads/workload-1.csv" "$@"; }
 mean() { printf '%s\n' "$out" | json 'print $d->{avg_jct_s}'; }
 less() { perl -e 'exit !($ARGV[0] < $ARGV[1])' "$1" "$2"; }

@@ -224,14 +224,7 @@ timeline -w gaps.csv -n 1 -p fifo
 is 'GPUs that are not beside each other are listed' 'a 0:0;c 0:2;d 0:1 0:3' \
 	"$(grep 'd 0:' gpus.csv | sed -n '1s/.*,//p')"
 
-mkdir kinds
-for app in "$example"/profiles/*; do
-	name=${app##*/}
-	mkdir "kinds/$name"
-	cp "$app"/validation-*.csv "kinds/$name"
-	cp "$app/placements.csv" "kinds/$name/placements-slow.csv"
-	cp "$app/placements.csv" "kinds/$name/placements-fast.csv"
-done
+profiles_of_kinds "$example/profiles"
 "$POLLUX" simulate --profiles kinds -w small.csv --kinds slow:1x2,fast:2x4 \
 	--timeline-csv gpus.csv >table
 is 'nodes are numbered through all kinds' legal "$(legal gpus.csv 2 4 4)"

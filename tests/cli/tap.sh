@@ -68,6 +68,30 @@ pass() {
 }
 # json CODE: run Perl on the document $d read from stdin; dies, and fails, unless it is valid.
 json() { perl -MJSON::PP -0777 -ne 'my $d = JSON::PP->new->utf8->decode($_); '"$1"; }
+holds() { [ "$(store "SELECT $1")" = 1 ]; } # holds EXPRESSION: of SQL, about the store
+# Passes in the background; `cleanup` calls end_passes.
+watcher=
+watch_passes() { # watch_passes SECONDS [OPTION...]
+	"$POLLUX" schedule --watch "$@" >passes.out 2>passes.err &
+	watcher=$!
+}
+end_passes() {
+	[ -z "$watcher" ] || end "$watcher" || :
+	watcher=
+}
+# Makes kinds/, profiles as in DIR but of two kinds of GPU: on `fast` all takes a third.
+profiles_of_kinds() { # profiles_of_kinds DIR
+	mkdir kinds
+	for app in "$1"/*; do
+		profile=kinds/${app##*/}
+		mkdir "$profile"
+		cp "$app"/validation-*.csv "$profile"
+		cp "$app/placements.csv" "$profile/placements-slow.csv"
+		# shellcheck disable=SC2016 # Perl
+		perl -F, -lane 'print join ",", map { $_ + 0 eq $_ && /\./ ? $_ / 3 : $_ } @F' \
+			"$app/placements.csv" >"$profile/placements-fast.csv"
+	done
+}
 end_jobs() { # all of the store: for `cleanup`
 	for id in $(store "SELECT id FROM jobs WHERE state IN ('queued', 'running')" \
 		2>/dev/null); do
