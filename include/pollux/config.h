@@ -109,7 +109,8 @@ void config_init(struct config *c);
 #define CONFIG_BY_DEFAULT 0
 #define CONFIG_BY_VARIABLE (-1)
 /* Calls tell for each setting with its value as it is written, NULL where it is not set, and the
- * line of the file that it is from, or CONFIG_BY_*. Errors are those of config_load(). */
+ * line of the file that it is from, or CONFIG_BY_*. Of a setting with two names, that one has the
+ * value which was read last. Errors are those of config_load(). */
 int config_tell(const char *path, void (*tell)(const struct setting *s, const char *value,
 					       int line, void *arg), void *arg, struct err *err);
 

@@ -1,6 +1,7 @@
 /* config.c - settings from the file and the environment, by the table of settings.c. */
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -160,6 +161,27 @@ int config_load(struct config *c, const char *path, struct err *err)
 	return read_environment(c, err);
 }
 
+/* Which settings of one member hold: the greater. A line comes before later ones, and before
+ * variables, which come in the order of the table. 0: the setting is not set. */
+static int reading_order(const struct origin *origins, int i)
+{
+	const char *variable = getenv(config_settings[i].variable);
+
+	return variable && *variable ? INT_MAX / 2 + i : origins[i].line;
+}
+
+/* The setting has two names, and what the other one says holds. */
+static bool is_overruled(const struct origin *origins, int i)
+{
+	size_t offset = config_settings[i].offset;
+
+	for (int k = 0; config_settings[k].name; k++)
+		if (offset && config_settings[k].offset == offset &&
+		    reading_order(origins, k) > reading_order(origins, i))
+			return true;
+	return false;
+}
+
 int config_tell(const char *path, void (*tell)(const struct setting *s, const char *value,
 					       int line, void *arg), void *arg, struct err *err)
 {
@@ -176,7 +198,9 @@ int config_tell(const char *path, void (*tell)(const struct setting *s, const ch
 		const struct setting *s = &config_settings[i];
 		const char *variable = getenv(s->variable), *value = origins[i].value;
 
-		if (rc == 0 && variable && *variable)
+		if (rc == 0 && is_overruled(origins, i))
+			tell(s, NULL, CONFIG_BY_DEFAULT, arg);
+		else if (rc == 0 && variable && *variable)
 			tell(s, variable, CONFIG_BY_VARIABLE, arg);
 		else if (rc == 0)
 			tell(s, value ? value : s->by_default, origins[i].line, arg);

@@ -2,7 +2,7 @@
 # config.t - pollux config: every setting, its value, and whence that is.
 # shellcheck disable=SC2154  # out and err are of run
 . "$(dirname "$0")/tap.sh"
-unset POLLUX_SLOTS POLLUX_SLICE POLLUX_POLICY POLLUX_TORCH POLLUX_SUSPEND_MEMORY
+unset POLLUX_SLOTS POLLUX_SLICE POLLUX_POLICY POLLUX_TORCH POLLUX_HELPER POLLUX_SUSPEND_MEMORY
 settings=$POLLUX_DIR/config
 row() { "$POLLUX" config | sed -n "s/^$1  *//p" | tr -s ' '; }
 
@@ -27,6 +27,14 @@ echo 'slize = 3' >>"$settings"
 status 'a wrong line is a configuration error' 78 "$POLLUX" config
 like 'and the line is named' "line 7; did you mean 'slice'" "$err"
 status 'config takes no operand' 64 "$POLLUX" config slice
+# A setting by two names: the value is that of the name that was read last.
+printf 'torch = no\n' >"$settings"
+is 'a former name has the value that it gives' 'no line 1' "$(row torch)"
+is 'the present name has no default then' '- default' "$(row helper)"
+echo 'helper = on' >>"$settings"
+is 'of two names the last one has the value' 'on line 2, - default' "$(row helper), $(row torch)"
+is 'a variable comes before both' 'no POLLUX_TORCH, - default' \
+	"$(POLLUX_TORCH=no row torch), $(POLLUX_TORCH=no row helper)"
 # What is printed as a default, written into the file, is the default.
 rm "$settings"
 "$POLLUX" config | sed -n '3,$ { /^torch/d; s/^\([^ ]*\)  *\(.*[^ ]\)  *default$/\1 = \2/p; }' |
