@@ -15,6 +15,16 @@ static inline uint64_t random_bits(uint64_t *state)
 	return z ^ (z >> 31);
 }
 
+/* Each name leads to numbers of its own. */
+static inline void random_add_name(uint64_t *state, const char *name)
+{
+	for (; *name; name++) {
+		uint64_t bits = random_bits(state);
+
+		*state += (unsigned char)*name + bits;
+	}
+}
+
 /* In [0, 1). */
 static inline double random_uniform(uint64_t *state)
 {

@@ -256,11 +256,7 @@ static int set_lengths(struct sim *s, const struct sim_profiles *profiles)
 	double spread = s->options->length_spread, owner_s;
 	uint64_t random = s->options->seed;
 
-	for (const char *c = s->workload->name; *c; c++) {
-		uint64_t bits = random_bits(&random);
-
-		random += (uint64_t)*c + bits;
-	}
+	random_add_name(&random, s->workload->name);
 	for (int i = 0; i < s->workload->n_jobs; i++) {
 		struct training *t = s->jobs[i].own;
 

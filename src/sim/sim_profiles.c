@@ -376,8 +376,7 @@ void sim_workload_draw(const struct sim_workload *w, uint64_t seed, int number,
 	uint64_t random = random_bits(&seed) + (uint64_t)number;
 	double at_s = w->n_jobs ? w->jobs[0].submit_s : 0;
 
-	for (const char *c = w->name; *c; c++)
-		random += (uint64_t)*c + random_bits(&random);
+	random_add_name(&random, w->name);
 	*draw = *w;
 	draw->jobs = xcalloc((size_t)w->n_jobs, sizeof(*draw->jobs));
 	for (int i = 0; i < w->n_jobs; i++) {
