@@ -281,8 +281,6 @@ static const char *needed_for(const char *option)
 {
 	if (strcmp(option, "devices") == 0)
 		return "from-store";
-	if (strcmp(option, "seed") == 0)
-		return "draws, --length-spread or --generate";
 	return text_is_among(option, rack_options) ? "racks" : "generate";
 }
 
@@ -297,6 +295,9 @@ static int check_given(const struct simulate_options *o, int argc, char **argv, 
 
 	if (!other)
 		return 0;
+	if (!o->from_store && !o->generate && strcmp(other, "seed") == 0)
+		return usage_error(&cmd_simulate, err, "option '--seed' goes with --draws%s",
+				   world == run_options ? ", --length-spread or --generate" : "");
 	if (o->from_store || o->generate || o->plans || o->racks)
 		return usage_error(&cmd_simulate, err, "option '--%s' does not go with --%s", other,
 				   o->from_store || o->generate ? own[0] : world[1]);

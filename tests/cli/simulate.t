@@ -446,6 +446,8 @@ for option in seed jobs span workloads; do
 		"--$option" 3
 	nothing "--$option' does not go with --from-store" --from-store "--$option" 3
 done
+nothing "--seed' goes with --draws" --racks 1 -w odd.csv --seed 3
+nothing "--seed' goes with --draws" --plans --profiles "$example/profiles" -w odd.csv --seed 3
 for option in nodes interval restart-delay slice profiles workload policy jobs-csv devices \
 	knowledge=full lengths=known plot=3.svg; do
 	case $option in *=*) ;; *) option=$option=3 ;; esac
