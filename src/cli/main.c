@@ -82,7 +82,7 @@ static int unknown_command(const char *name, struct err *err)
 		return -1;
 	}
 	suggestion_offer(&nearest, "help");
-	if (peer_word(name))
+	if (*name != '-' && peer_word(name))
 		return err_set(err, EX_USAGE, "unknown command '%s'; here that is '%s'", name,
 			       peer_word(name));
 	if (nearest.best)

@@ -35,6 +35,9 @@ for pair in gpus:replicas gres:replicas priority:weight dependency:after cwd:chd
 	is "the option that others call --${pair%%:*} is named" \
 		"pollux: unknown option '--${pair%%:*}'; here that is '--${pair#*:}'" "$err"
 done
+run "$POLLUX" --gpus 1
+is 'where a command is missing no option is named' \
+	"pollux: unknown option '--gpus'; see 'pollux --help'" "$err"
 status 'another command has no such option' 64 "$POLLUX" wait --gpus 1
 is 'and is not said to' "pollux: unknown option '--gpus'; see 'pollux wait --help'" "$err"
 status 'an unknown option is a usage error' 64 "$POLLUX" --frobnicate
