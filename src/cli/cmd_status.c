@@ -243,10 +243,11 @@ static int watch_status(struct session *s, const struct request *r, struct outpu
 	return rc;
 }
 
-/* True for -w and --watch, also at the end of a word such as -aw, without a time in the word. */
+/* True for --watch, also shortened as getopt accepts it, and for -w, also at the end of a word such
+ * as -aw: without a time in the word. */
 static bool asks_to_watch(const char *word)
 {
-	return !strcmp(word, "--watch") ||
+	return (text_starts_with("--watch", word) && text_starts_with(word, "--wa")) ||
 	       (word[0] == '-' && word[1] != '-' && word[strlen(word) - 1] == 'w');
 }
 

@@ -219,6 +219,11 @@ is 'status --watch --json prints a stream of documents' many \
 	"$(perl -MJSON::PP -0777 -ne 'my $j = JSON::PP->new->utf8; $j->incr_parse($_);
 	my $n = 0; $n++ while $j->incr_parse; print $n > 1 ? "many" : $n' watched)"
 
+status 'SECONDS may be left out, also of a shortened --watch: then a job follows' 66 \
+	"$POLLUX" status --wat nobody
+is 'which is looked for' "pollux: no job matches 'nobody'" "$err"
+status 'a number behind -w is SECONDS' 64 "$POLLUX" status -w 1x
+
 # --- stopping, ended ---
 stubborn=$(submit -n stubborn --grace 30s \
 	-- sh -c 'trap "touch \"$0/told\"" TERM; touch "$0/ready"
