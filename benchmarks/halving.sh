@@ -15,10 +15,10 @@ cd "$(dirname "$0")/.."
 total=${1:-2430000}
 rungs=$((total / 9))/$((total / 3))
 dir=$(mktemp -d "${TMPDIR:-/tmp}/pollux-halving.XXXXXX")
+export POLLUX_SLOTS=2 POLLUX_SLICE=10d POLLUX_SUBMIT_PASS=no
+unset POLLUX_POLICY POLLUX_REPORT_SOCKET POLLUX_DIR	# stop() is never for the user's
 trap 'stop; rm -rf "$dir"' EXIT
 trap 'exit 1' HUP INT TERM
-export POLLUX_SLOTS=2 POLLUX_SLICE=10d POLLUX_SUBMIT_PASS=no
-unset POLLUX_POLICY POLLUX_REPORT_SOCKET
 
 store() { sqlite3 -cmd '.timeout 60000' "$POLLUX_DIR/pollux.db" "$1"; }
 stop() { # what runs

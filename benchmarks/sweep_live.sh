@@ -16,6 +16,8 @@ pollux=${POLLUX:-$root/build/pollux}
 slots=${SLOTS-2} sweep_s=${SWEEP_S-30}
 made=$(mktemp -d "${TMPDIR:-/tmp}/pollux-sweep-live.XXXXXX")
 unset XDG_STATE_HOME XDG_CONFIG_HOME
+POLLUX_DIR=$made/store	# never the user's, whose jobs finish() would cancel
+export POLLUX_DIR
 watcher=
 finish() {
 	[ -z "$watcher" ] || kill "$watcher" 2>/dev/null || :
@@ -71,7 +73,7 @@ for system; do
 	mkdir "$dir"
 	POLLUX_DIR=$dir/store POLLUX_SLOTS=$slots POLLUX_SLICE=10s POLLUX_POLICY=$system
 	TS_SOCKET=$made/socket TS_SAVELIST=$dir/list
-	export POLLUX_DIR POLLUX_SLOTS POLLUX_SLICE POLLUX_POLICY TS_SOCKET TS_SAVELIST
+	export POLLUX_SLOTS POLLUX_SLICE POLLUX_POLICY TS_SOCKET TS_SAVELIST
 	if [ "$system" = tsp ]; then
 		tsp -S "$slots"
 	else
