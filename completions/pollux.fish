@@ -8,7 +8,7 @@ function __pollux_options
 	set -l words (commandline -opc)
 	test (count $words) -ge 2; or return
 	pollux $words[2] --help all 2>/dev/null |
-		string replace -rf '^  (?:-., |    )(--[a-z-]+)(?: [A-Z]\S*)? *(.*)$' '$1\t$2'
+		string replace -rf '^  (?:-., |    )(--[a-z-]+)(?: [\[A-Z]\S*)? *(.*)$' '$1\t$2'
 end
 
 # The names that the option before the cursor takes.
