@@ -7,7 +7,7 @@
 #include "pollux/file.h"
 #include "pollux/mem.h"
 
-/* The last columns of all files: the policy, and which draw of the workload. */
+/* Columns of all files but that of completion times: the policy, and which draw of the workload. */
 #define RUN_COLUMNS ",policy,draw"
 
 static void add_run(struct text *t, const struct simulations *s, int run)

@@ -71,7 +71,7 @@ static void list_runs(struct simulations *s)
 }
 
 static int run_one(struct simulations *s, int i, const struct sim_progress *progress,
-			struct err *err)
+		   struct err *err)
 {
 	const struct sim_options *o = &s->policies[i / s->n];
 	const struct sim_workload *w = &s->workloads[i % s->n];
