@@ -54,23 +54,32 @@ static int by_order(const void *a, const void *b)
 	return (x->item.job->id > y->item.job->id) - (x->item.job->id < y->item.job->id);
 }
 
-/* Leaves out the ended jobs that would need more rows, the newest come first. all is sorted. */
+/* Leaves out the ended jobs that would need more rows, the newest come first; none of a group whose
+ * row is in the table. all is sorted. */
 static int leave_out(const struct status *status, struct ordered *all)
 {
 	bool *told = xcalloc((size_t)status->n_groups + 1, sizeof(*told));
-	int n_rows = 0, n_left_out = 0;
+	int n_rows = 0, n_left_out = 0, first = 0;
 
-	for (int i = status->jobs.count - 1; i >= 0 && all[i].part == ENDED; i--) {
+	for (; first < status->jobs.count && all[first].part != ENDED; first++) {
+		const struct status_group *group = status_group_of(status, &all[first].item);
+
+		if (group)
+			told[group - status->groups] = true;
+	}
+	for (int i = status->jobs.count - 1; i >= first; i--) {
 		const struct status_group *group = status_group_of(status, &all[i].item);
 
-		if (!group || !told[group - status->groups])
-			n_rows++;
-		if (n_rows > MOST_ENDED) {
+		if (group && told[group - status->groups])
+			continue;
+		if (n_rows == MOST_ENDED) {
 			all[i].part = LEFT_OUT;
 			n_left_out++;
-		} else if (group) {
-			told[group - status->groups] = true;
+			continue;
 		}
+		n_rows++;
+		if (group)
+			told[group - status->groups] = true;
 	}
 	free(told);
 	return n_left_out;

@@ -24,6 +24,14 @@ like 'the others are counted, and it says how to see them' \
 	"^2 more ended: 'pollux status --all' shows them" "$("$POLLUX" status)"
 is 'status --all has all, by number' 'e1 e2 e3 e4 e5 e6 e7 e8 e9 e10 e11 e12' \
 	"$("$POLLUX" status --all | sed '1,/^ID/d' | names)"
+group=$("$POLLUX" submit -q --hold -n many --array 1-5 -- true)
+for id in $(echo "$group" | head -n 4); do
+	given_job "$id" state=done end_time_s="$(($(date +%s) - 1000))"
+done
+like 'ended jobs of a group whose row is there are not counted' '^2 more ended' \
+	"$("$POLLUX" status)"
+# shellcheck disable=SC2086  # one job a word
+"$POLLUX" cancel $group 2>/dev/null
 "$POLLUX" clear
 "$POLLUX" submit -q --hold -n held -- true >/dev/null
 "$POLLUX" submit -q --begin +9h -n later -- true >/dev/null
