@@ -67,5 +67,10 @@ like 'JSON has the likely start and end, in order' '^yes$' \
 brief=$("$POLLUX" submit -q -n brief --workload b -t 1m -- true)
 "$POLLUX" schedule
 unlike 'the length of a job with a time limit is known' 'unknown length' "$(reason "$brief")"
+
+# --- another policy ---
+POLLUX_POLICY=fifo "$POLLUX" schedule
+is 'nothing is told under another policy' 'null null null null' \
+	"$(told "$third" likely_start_time_s likely_end_time_s end_from_s end_to_s)"
 for job in "$second" "$third"; do touch "$TMP/$job"; done
 finish

@@ -147,6 +147,35 @@ static void starts(void)
 	   "a later start is known less well");
 }
 
+/* Short jobs of one workload, by the service that others of it had: that includes their start. */
+static void short_ones(void)
+{
+	enum { N = 10 };
+	struct sched_job jobs[N];
+	struct sched_input in = input_of(jobs, N, 1);
+	struct job_ends ends[N];
+
+	for (int i = 0; i < N; i++) {
+		jobs[i] = i ? waiting(i + 1, (double)NAN) : running(1, (double)NAN);
+		jobs[i].attained_service_device_s = 0;
+		jobs[i].launched_s = in.now_s;
+		jobs[i].restart_s = 30;
+		jobs[i].workload = 7;
+		jobs[i].remaining_device_s = jobs[i].typical_work = 2;
+		jobs[i].remaining_spread = 0.1;
+	}
+	ends_of(&in, &none, NULL, ends);
+	ok(ends[0].middle_s < 10, "no start is added to what a running job takes by its siblings");
+	near(ends[N - 1].start_middle_s, 2 * (N - 1), 0.3,
+	     "nor to what those take that start before another");
+	for (int i = 0; i < N; i++) {
+		jobs[i].restarts = 1;
+		jobs[i].attained_service_device_s = 1;
+	}
+	ends_of(&in, &none, NULL, ends);
+	ok(ends[N - 1].start_middle_s > 30 * (N - 1), "a start again is no part of that");
+}
+
 static void unknown(void)
 {
 	struct sched_job job = running(1, (double)NAN);
@@ -245,6 +274,7 @@ int main(void)
 	known();
 	learned();
 	starts();
+	short_ones();
 	unknown();
 	ok(mean_end_s(true) < 0.9 * mean_end_s(false),
 		"jobs end sooner if short ones are known once measured");
