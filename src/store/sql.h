@@ -66,7 +66,8 @@ void sql_close(struct store *s);	/* also where it was not opened */
 	", char(31)) - 1), " name ")"
 
 /* True of a running job whose run is suspended, or on its way there or back, as people are told;
- * and of a queued job that is paused at a rung. */
+ * and of a queued job that is paused at a rung. By the condition of two states SQLite takes the
+ * index one_live_run. */
 #define SQL_IS_SET_ASIDE(job) \
 	"(" job ".state = 'queued' AND " job ".rung > " job ".passed_rungs OR " \
 	SQL_IS_SUSPENDED(job ".id") ")"
