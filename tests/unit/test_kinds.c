@@ -386,6 +386,11 @@ static void test_told_why(const struct policy *policy)
 	snprintf(name, sizeof(name), "%s: a job that is barred from all kinds is told so",
 		 policy->name);
 	is_str(said(&choices[0]), "needs 2 devices; none can be used here", name);
+	jobs[0] = job_with(1, 4, 0, 0, 0);
+	policy_decide(policy, &in, false, choices);
+	snprintf(name, sizeof(name), "%s: a job that is larger than all kinds together is told "
+		 "how many there are", policy->name);
+	is_str(said(&choices[0]), "needs 4 devices; 3 can be used here", name);
 	jobs[0] = job_with(1, 3, 0, 0, 0);
 	for (in.n_jobs = 1; in.n_jobs <= 2; in.n_jobs++) {
 		policy_decide(policy, &in, false, choices);

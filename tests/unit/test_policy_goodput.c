@@ -837,6 +837,10 @@ static void check(const char *name, int n_devices, const struct sched_job *jobs,
 #define CHECK_BRIEF(name, gone_device_s, jobs, wanted) \
 	check(name, 1, jobs, sizeof(jobs) / sizeof((jobs)[0]), wanted, gone_device_s)
 
+/* Of two jobs on one device. */
+static const struct wanted first_has[] = { { 1, -1, NULL }, { 0, -2, NULL } };
+static const struct wanted second_has[] = { { 0, -2, NULL }, { 1, -1, NULL } };
+
 static void test_shares(void)
 {
 	const struct sched_job jobs[] = { job(1, concave, 1, 4), job(2, linear, 1, 4),
@@ -1065,7 +1069,9 @@ static void test_brief(void)
 	jobs[1] = lacks(job(2, linear, 1, 1), (double)NAN);
 	jobs[2] = lacks(job(3, linear, 1, 1), (double)NAN);
 	jobs[1].time_left_s = 600;
-	CHECK("a brief job waits for the slice of the job that runs", 1, jobs, kept);
+	jobs[2].weight = 5;
+	CHECK("a brief job waits for a slice, before a job that is worth more", 1, jobs, kept);
+	jobs[2].weight = 1;
 	jobs[0].launched_s = NOW_S - 600;
 	CHECK("then it starts, whatever the others are worth", 1, jobs, starts);
 	jobs[1].time_left_s = 601;
@@ -1098,6 +1104,12 @@ static void test_brief(void)
 	jobs[0].time_left_s = jobs[0].attained_service_device_s = 300;
 	CHECK_BRIEF("what a brief job that runs may still have counts, too", 2401, jobs, waits);
 	CHECK_BRIEF("a tenth is for it and the one that starts", 2400, jobs, starts);
+	jobs[0].launched_s = NOW_S - 300;
+	jobs[0].relaunch_s = jobs[0].restart_s;
+	jobs[0].restart_s = 0.1;
+	CHECK("a brief job is not suspended for another", 1, jobs, waits);
+	jobs[0].time_left_s = 301;
+	CHECK("one of more than a slice in all is", 1, jobs, starts);
 }
 
 /* A job whose slice is over keeps its device from one that ends hardly sooner. */
@@ -1105,18 +1117,16 @@ static void test_least_gain(void)
 {
 	struct sched_job jobs[] = { lacks(holds(job(1, linear, 1, 1), 1, 700), 36000),
 				    lacks(job(2, linear, 1, 1), 32401) };
-	const struct wanted kept[] = { { 1, -1, NULL }, { 0, -2, NULL } };
-	const struct wanted swapped[] = { { 0, -2, NULL }, { 1, -1, NULL } };
 
 	jobs[0].remaining_spread = jobs[1].remaining_spread = 0;
-	CHECK("a job that is a tenth shorter, less a sample, takes no device", 1, jobs, kept);
+	CHECK("a job that is a tenth shorter, less a sample, takes no device", 1, jobs, first_has);
 	jobs[1].remaining_samples = 32399;
-	CHECK("one that is a tenth shorter does", 1, jobs, swapped);
+	CHECK("one that is a tenth shorter does", 1, jobs, second_has);
 	jobs[0].remaining_samples = 1000;
 	jobs[1].remaining_samples = 701;
-	CHECK("a brief job takes none from one that ends sooner, turn included", 1, jobs, kept);
+	CHECK("a brief job takes none from what ends sooner, turn included", 1, jobs, first_has);
 	jobs[1].remaining_samples = 699;
-	CHECK("a brief job takes that of one that ends later", 1, jobs, swapped);
+	CHECK("a brief job takes that of one that ends later", 1, jobs, second_has);
 }
 
 /* A relaunch on twice the devices that takes 260 s pays over the time that the job has kept those
@@ -1143,45 +1153,41 @@ static void test_brief_behind_wrong_length(void)
 {
 	struct sched_job jobs[] = { lacks(holds(job(1, linear, 1, 1), 1, 659), 1),
 				    lacks(job(2, linear, 1, 1), 3000) };
-	const struct wanted kept[] = { { 1, -1, NULL }, { 0, -2, NULL } };
-	const struct wanted swapped[] = { { 0, -2, NULL }, { 1, -1, NULL } };
 
 	jobs[0].restart_s = 30;
 	jobs[0].restarts = 1;
 	jobs[0].remaining_spread = jobs[1].remaining_spread = 0;
 	jobs[1].submitted_s = jobs[1].waiting_since_s = NOW_S - 1000;
-	CHECK("a brief job lets one end that is about to", 1, jobs, kept);
+	CHECK("a brief job lets one end that is about to", 1, jobs, first_has);
 	jobs[0].launched_s = NOW_S - 660;
-	CHECK("for two restarts after its slice, since it may not end", 1, jobs, swapped);
+	CHECK("for two restarts after its slice, since it may not end", 1, jobs, second_has);
 	jobs[1].waiting_since_s = NOW_S - 59;
-	CHECK("and two restarts from its own submission", 1, jobs, kept);
+	CHECK("and two restarts from its own submission", 1, jobs, first_has);
 	jobs[0].remaining_samples = 1000;
 	jobs[0].launched_s = NOW_S - 1199;
 	jobs[1].waiting_since_s = NOW_S - 1500;
-	CHECK("it lets one end that is to end sooner than itself", 1, jobs, kept);
+	CHECK("it lets one end that is to end sooner than itself", 1, jobs, first_has);
 	jobs[0].launched_s = NOW_S - 1200;
-	CHECK("for a slice after its slice", 1, jobs, swapped);
+	CHECK("for a slice after its slice", 1, jobs, second_has);
 }
 
 static void test_learnt(void)
 {
 	struct sched_job jobs[] = { lacks(holds(job(1, linear, 1, 1), 1, 700), 36000),
 				    lacks(job(2, linear, 1, 1), 20000) };
-	const struct wanted kept[] = { { 1, -1, NULL }, { 0, -2, NULL } };
-	const struct wanted swapped[] = { { 0, -2, NULL }, { 1, -1, NULL } };
 
 	for (int i = 0; i < 2; i++) {
 		jobs[i].workload = 7;
 		jobs[i].remaining_spread = 0.3;
 	}
 	jobs[0].attained_service_device_s = 9000;
-	CHECK("of siblings that of most service goes on", 1, jobs, kept);
+	CHECK("of siblings that of most service goes on", 1, jobs, first_has);
 	jobs[1].workload = 8;
-	CHECK("a job of another workload takes its device", 1, jobs, swapped);
+	CHECK("a job of another workload takes its device", 1, jobs, second_has);
 	jobs[1].remaining_samples = 1e6;
-	CHECK("a longer one does not", 1, jobs, kept);
+	CHECK("a longer one does not", 1, jobs, first_has);
 	jobs[1].time_left_s = 1200;
-	CHECK("no job is longer than its time limit", 1, jobs, swapped);
+	CHECK("no job is longer than its time limit", 1, jobs, second_has);
 }
 
 /* Two jobs of a workload that was never seen to end: the one of more service goes first, and
@@ -1440,6 +1446,11 @@ static void test_about_to_end(void)
 		{ 1, -1, "1 device" },
 		{ 0, 240, "1st in line; needs 1 device; waited over 8h03m: lets job 1 end first" },
 	};
+	/* after the slice, which is over in 200 s */
+	const struct wanted within[] = {
+		{ 1, -1, NULL },
+		{ 0, 440, "1st in line; needs 1 device; waited over 8h03m: lets job 1 end first" },
+	};
 	const struct wanted still[] = { { 1, -1, NULL }, { 0, 1, NULL } };
 	const struct wanted stopped[] = { { 0, 29760, NULL }, { 1, -1, "1 device" } };
 	const struct wanted unknown[] = {
@@ -1470,6 +1481,11 @@ static void test_about_to_end(void)
 	jobs[1] = waited(jobs[1], 28800);
 	jobs[0].remaining_samples = 1200;
 	CHECK("an overdue job stops a job not so near its end", 1, jobs, stopped);
+	jobs[0].remaining_samples = 1190;
+	jobs[0].remaining_spread = 0;
+	jobs[0].launched_s = NOW_S - 400;
+	CHECK("within its slice, too, a job about to end ends first", 1, jobs, within);
+	jobs[0].launched_s = NOW_S - 9000;
 	jobs[0].remaining_samples = (double)NAN;
 	CHECK("an overdue job stops a job of unknown end", 1, jobs, unknown);
 	CHECK("an overdue wide job waits for the last slice", 2, wide, last);
