@@ -122,8 +122,8 @@ struct sched_job {
 	/* Above 0: device-seconds until its end, by the service of ended siblings, where samples
 	 * cannot tell that. */
 	double remaining_device_s;
-	/* Above 0: seconds of running after which its time limit ends it. Where what remains is not
-	 * known, no longer than that is assumed. policy_goodput has brief jobs soon through. */
+	/* Above 0: seconds of running after which its time limit ends it. No more than that counts
+	 * as what remains, known or not. policy_goodput has brief jobs soon through. */
 	double time_left_s;
 	/* For ends.h, as are the next two; no policy looks at them. Where ended siblings tell its
 	 * length: their typical work, and what the job has done of it, in samples; or in
@@ -168,6 +168,7 @@ static inline struct offer offers_at(const struct sched_job *job, int kind, int 
 #define SCHED_OVERTIME 0.05
 double sched_remaining(double total, double done);
 
+/* For so many slices the device time of brief jobs counts. */
 #define SCHED_BRIEF_SLICES 60
 struct sched_input {
 	const struct sched_job *jobs;
@@ -306,7 +307,7 @@ POLICIES(POLICY_DECLARED)
  * devices enough for it is over (about to end: two restarts later; known to end sooner than the job
  * would: at most a slice later), and does not wait for its turn by worth. It starts at once where a
  * settled job can be suspended, which costs that job less than a fiftieth of a slice; a job that
- * was overdue when it started has its whole slice. Such starts are given as long as the
+ * had waited for its B when it started has its whole slice. Such starts are given as long as the
  * device-seconds of all jobs of at most slice_s that ended in the last SCHED_BRIEF_SLICES slices,
  * and the most that such jobs which run or start may have, are no more than a tenth of what the
  * devices have in that time; after that, such jobs wait like all others. They come behind overdue

@@ -10,14 +10,15 @@
  *
  * A job may also be unlike all others, by Laplace's rule of succession with the chance 1 / (n + 2);
  * then half of such jobs last longer than the typical length, a third twice as long, and so on (a
- * log-logistic tail). A job that has outlived its siblings so far that it is more
- * probably unlike them than alike is of unknown length. */
+ * log-logistic tail). A job that has outlived its siblings so far that it is more probably unlike
+ * them than alike is of unknown length. */
 #ifndef POLLUX_SIBLINGS_H
 #define POLLUX_SIBLINGS_H
 
 #define SIBLINGS_PRIOR 1
 #define SIBLINGS_SPREAD 0.4
-/* Of the logarithms of lengths of one script with several arguments; above SCHED_TRUSTED_SPREAD. */
+/* How far apart, in the logarithm, runs of one script with other arguments are; more than
+ * SCHED_TRUSTED_SPREAD. */
 #define SIBLINGS_APART 0.6
 
 /* The largest spread at which the typical length is told to people: that of one job alone, and a

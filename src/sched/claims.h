@@ -4,10 +4,11 @@
  * Protected jobs keep devices. Running jobs that are not preemptible keep exactly what they hold.
  * Jobs within their slice keep something, and until they have settled exactly what they hold. What
  * a slice is for is to learn of a job, and to divide the devices among jobs of which nothing is
- * known. So a settled job of which it is known how much remains, or that has siblings much alike,
- * keeps no devices because of its slice: a shorter job takes them at once. Its worth has 10 % of
- * inertia (worth.h), so jobs of equal length do not take them from each other. Only a job that was
- * overdue (below) when it started has the whole slice.
+ * known. So a job of which it is known how much remains, or that has siblings much alike, keeps
+ * devices only until it has settled and had the time of CURVE_SLICE_RESTARTS restarts. After that a
+ * shorter job takes them at once; one that ends hardly sooner does not (lengths.h), so jobs of
+ * equal length do not take them from each other. Only a job that had waited longer than its
+ * limits_s (below) when it started has the whole slice.
  * Where devices went away, not all of these may fit. Then they keep their devices in this order,
  * and then by id; a job for which too few are left gets the most that is left, or none.
  *
@@ -26,10 +27,10 @@
  * waiting first. Jobs with a guarantee keep their devices to their end, so among them the order
  * counts as much as among the others, and is the same: by worth per device, short and small jobs
  * first; in front of these, the longest waiting first, are those that have waited longer than their
- * limits_s. For a job with a guarantee, slices end where a job has settled, but for a job that was
- * overdue when it started. The first that does not fit gathers devices. Nothing is launched behind
- * it, not even a running job on another number of devices, whose new slice would count again;
- * unprotected jobs may run on as they are.
+ * limits_s. For a job with a guarantee, the slice of a job ends once that has settled, unless that
+ * had waited longer than its limits_s when it started. The first that does not fit gathers devices.
+ * Nothing is launched behind it, not even a running job on another number of devices, whose new
+ * slice would count again; unprotected jobs may run on as they are.
  * A job that is stuck, to which jobs that are not preemptible leave too few devices, is an
  * exception: it cannot start while these run, whatever the others do. The stuck job is
  * passed over.
@@ -37,10 +38,10 @@
  * A job is brief if it takes at most a slice in all: by its time limit, as it told, or as its
  * siblings took. Before its first run it starts as soon as the slices of others leave its least
  * number of devices, the shortest first, behind the overdue jobs; if none do, a settled job that is
- * within its slice is suspended for it. It takes no devices from jobs that end sooner than it
- * would, and none are gathered for it. It has more devices where its worth brings them. The
- * device-seconds that brief jobs had of late, may still have, and are to have by this rule are at
- * most a tenth of all.
+ * within its slice is suspended for it, where that costs little (policy.h). It takes no devices
+ * from jobs that end sooner than it would, and none are gathered for it. It has more devices where
+ * its worth brings them. The device-seconds that brief jobs had of late, may still have, and are to
+ * have by this rule are at most a tenth of all.
  *
  * If no other job that is not preemptible were started meanwhile, devices would idle for as long
  * as the longest of those that run. If all were, the stuck job might never start. So, as in EASY
@@ -150,11 +151,12 @@ double claims_turn_worth(const struct curves *curves, const struct claims *claim
 /* The time at which the job becomes overdue if it goes on waiting. */
 double claims_overdue_s(const struct curves *curves, const struct claims *claims,
 			const struct curve *c);
-/* True if the job was overdue when its run began, or one that starts now does. */
+/* True if the job had waited longer than its limit when its run began, or has when one starts now.
+ * To have been put first, or to have a guarantee, is not enough. */
 bool claims_was_overdue(const struct curves *curves, const struct claims *claims,
 			const struct curve *c, bool starts_now);
 /* Until when a job keeps devices because of its run, or of one that starts now: until it has
- * settled, or until the end of its slice. */
+ * settled and had the time of CURVE_SLICE_RESTARTS restarts, or until the end of its slice. */
 double claims_kept_until_s(const struct curves *curves, const struct claims *claims,
 			   const struct curve *c, bool starts_now);
 /* True if the job takes at most a slice in all. */

@@ -48,8 +48,9 @@ struct curve {
 	double turn_cost_s, relaunch_cost_s;
 	/* The slice after the first: the configured slice, or CURVE_SLICE_RESTARTS restarts. */
 	double slice_s;
-	double remaining_device_s;	/* of the rest of the job, at least one sample, on `least`
-					   devices; NaN: not known */
+	/* Of the rest of the job, at least one sample, on `least` devices, but no more than
+	 * curve_limit_device_s(); NaN: not known. */
+	double remaining_device_s;
 	double spread;		/* of its length, as sched_job.remaining_spread; infinite where
 				   only its siblings' service is known, or nothing */
 	/* Where siblings come first: the least that counts as what remains of it; where that is not

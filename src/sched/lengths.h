@@ -25,7 +25,8 @@
  * exponent 1), so what had more service has longer to go, and jobs of little service come first.
  * Jobs that have ended show where lengths are alike: then what had more service is nearer to its
  * end, and goes on. While one job of a workload is measured, the others count as if they had had a
- * slice. */
+ * slice. Where no job of a workload has ended, that of most service is its pilot: the others count
+ * as if they had had a slice more than it. */
 #ifndef SCHED_LENGTHS_H
 #define SCHED_LENGTHS_H
 

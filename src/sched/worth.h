@@ -1,8 +1,7 @@
 /* worth.h - the worth of r devices to a job, for the policy `goodput`.
  *
  *	worth(r) = weight * (first_rank * sqrt(min(rate(r), least))
- *			     + rank * (rate(r)^e - min(rate(r), least)^e))	the second where
- *										rate(r) > least
+ *			     + rank * (rate(r)^e - min(rate(r), least)^e))
  *
  * The aim is the least expected mean completion time, restarts included, over the distribution of
  * what is left of each job (lengths.h). Suppose that short jobs go first. Then all jobs that are at
@@ -16,8 +15,8 @@
  * what remains is known.
  *
  * A job that holds devices keeps them by kept_rank: the lengths of others are compared with 0.9 of
- * its own, or with its own less its turn, where that is lower (lengths.h). So that a job takes its
- * devices which ends hardly sooner does not happen.
+ * its own, or with its own less its turn, where that is lower (lengths.h). So no job that ends
+ * hardly sooner takes its devices.
  *
  * Devices beyond the least are shared. For jobs that arrive together and speed up as r^p, the least
  * mean completion time has the greatest sum of rates weighted by rank^p (B. Berg et al., "heSRPT",
@@ -40,7 +39,7 @@
  * has kept the devices that it holds, at most ten restarts, where that is longer. (Half a slice and
  * ten restarts are 5 minutes for the published restart of 30 s and the default slice.) A job that
  * starts slowly can so pay for its start where devices are kept for long. Where jobs come and go
- * every few minutes, what it is given is taken away again as soon as that which it has was: jobs
+ * every few minutes, it would keep new devices for no longer than it kept those that it holds: jobs
  * that start for 260 s had other devices every 9 minutes, and worked for half of the time. On the
  * devices that it holds, a job goes on at its present rate. A job that waits is not charged for its
  * restart, which has to be paid whenever it starts. A running job on other devices restarts first:
@@ -82,8 +81,8 @@ struct worths worths_of(const struct curves *curves);
 void worths_release(struct worths *w);
 
 /* What remains of the job. Where that is not known: the service that the job has had, and 12
- * slices, but no more than its time limit allows; reasons tell this length, and jobs beside a
- * stuck job are taken to have it. This is an amount of work that a person is told; the
+ * slices, but no more than its time limit allows. Jobs beside a stuck job are taken to have this
+ * length, and so is a waiting job where the reason names the slices that it waits for. The
  * effective length of lengths.h is a rank, and shorter. */
 double worth_length_device_s(const struct curves *curves, const struct curve *c);
 /* The worth of r > 0 devices to a job that is launched on them. */
