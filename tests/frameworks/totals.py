@@ -2,6 +2,7 @@
 (tests/torch). Prints TAP."""
 
 import sys
+import tempfile
 
 import ends
 
@@ -73,11 +74,63 @@ PROGRAMS = [
      "    for b in data: update()"),
 ]
 
+# Programs that are stopped within an epoch go on there. What it is; the loops of an epoch.
+STOPPED = """
+import os, sys
+epochs, first, skipped, is_first = 12, 0, 0, not os.path.exists("last.pt")
+if not is_first:
+    saved = torch.load("last.pt")
+    optimizer.load_state_dict(saved["optimizer"])
+    first, skipped = saved["epoch"], saved["done"]
+def made(epoch, done):
+    global skipped
+    skipped = 0
+    if is_first and epoch * 10 + done == STOP:
+        torch.save({"optimizer": optimizer.state_dict(), "epoch": STOP // 10, "done": STOP % 10},
+                   "last.pt")
+        sys.exit(75)
+"""
+GOES_ON = [
+    ("with the rest of the data", "for epoch in range(first, epochs):\n  n = skipped\n"
+     "  for b in DataLoader(range(n * 32, 320), batch_size=32):\n"
+     "    update(); n += 1; made(epoch, n)"),
+    ("with a loader that holds the rest", "for epoch in range(first, epochs):\n  n = skipped\n"
+     "  loader = DataLoader(range(n * 32, 320), batch_size=32)\n  for b in loader:\n"
+     "    update(); n += 1; made(epoch, n)"),
+    ("in the epochs that are left", "for k in range(epochs - first):\n  n = skipped\n"
+     "  for b in DataLoader(range(n * 32, 320), batch_size=32):\n"
+     "    update(); n += 1; made(first + k, n)"),
+    ("and passes batches over", "for epoch in range(first, epochs):\n"
+     "  for i, b in enumerate(data):\n    if i < skipped: continue\n"
+     "    update(); made(epoch, i + 1)"),
+    ("behind islice", "for epoch in range(first, epochs):\n  n = skipped\n"
+     "  for b in itertools.islice(data, n, None):\n    update(); n += 1; made(epoch, n)"),
+    ("with two passes an update", "for epoch in range(first, epochs):\n  n = skipped\n"
+     "  for i, b in enumerate(DataLoader(range(n * 32, 320), batch_size=16)):\n"
+     "    torch.Tensor(0.5).backward()\n"
+     "    if i % 2: optimizer.step(); n += 1; made(epoch, n)"),
+]
+
 
 def told(one):
     """(the first total, the last one), 0 for one that was taken back or never told."""
     totals = [int(t) for t in one.all("TOTAL_STEPS")]
     return (totals[0], totals[-1]) if totals else (0, 0)
+
+
+def resumes():
+    for what, code in GOES_ON:
+        for stop in (3, 50, 53, 59):
+            with tempfile.TemporaryDirectory() as directory:
+                code_of = STOPPED.replace("STOP", str(stop)) + code
+                one, two = (ends.run(code_of, directory=directory, POLLUX_CHECKPOINT_DIR=directory)
+                            for _ in range(2))
+            totals = [int(t) for t in two.all("TOTAL_STEPS")]
+            ends.check((one.status, two.status, two.last("STEP")) == (75, 0, "120") and totals and
+                       all(abs(t - 120) <= 1 for t in totals),
+                       "it goes on behind update %d %s: the total is right" % (stop, what),
+                       "%s of %s, told %s\n%s" % (two.last("STEP"), two.all("RESUMED"), totals,
+                                                  one.err[-1000:] + two.err[-1000:]))
 
 
 def main():
@@ -96,6 +149,7 @@ def main():
                    "%s: %s" % (what, "right or none" if when == "any" else when),
                    "%d updates, told %s %s\n%s" % (updates, one.all("TOTAL_STEPS"),
                                                    one.last("HELPER"), one.err[-2000:]))
+    resumes()
     print("1..%d" % ends.n)
     return 1 if ends.failed else 0
 

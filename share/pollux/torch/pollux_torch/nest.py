@@ -33,6 +33,7 @@ class Level:
         self.sets = set()  # names that each iteration sets anew
         self.is_library = self.gets_batches = False
         self.is_data = False  # it goes over the batches of a DataLoader
+        self.is_rest = False  # length is that of the rest of a pass: the next one is longer
 
     @property
     def is_named_epoch(self):
@@ -304,6 +305,8 @@ def place(levels, updates):
             break
         if level.index is None:
             level.index = round((updates - inner) / full) % level.length if full else 0
+        if level.is_rest:
+            break
         inner += level.index * full
         full *= level.length
 
@@ -312,11 +315,21 @@ def position(levels):
     """Iterations of the innermost loop that are done, as far outward as all is known; None."""
     done, full = 0, 1
     for level in levels:
-        if level.length is None or level.index is None:
+        if level.length is None or level.index is None or level.is_rest:
             return None
         done += level.index * full
         full *= level.length
     return done
+
+
+def mark_rest(levels, updates, each):
+    """In the first pass after a resume: marks the loop over the data as the rest of a pass, unless
+    the updates since the first launch are those of the iterations that the loops have done. each:
+    updates of an iteration."""
+    at = position(levels)
+    data = next((level for level in levels if level.is_data), None)
+    if data is not None:
+        data.is_rest = at is None or abs(at * each - updates) >= 1
 
 
 def settle(levels):
@@ -355,4 +368,6 @@ def left_of(levels, each, rate_of):
             ways.append((left, full))
         left, full = min(ways) if ways else (None, None)
         found.append(Left(left, full) if ways else None)
+        if level.is_rest:
+            full = None  # of the passes to come
     return found, min(limits) if limits else None

@@ -104,15 +104,17 @@ class Record:
         self.is_sure = False  # several updates were seen
         self.begins_anew = False  # the loops are run several times, nobody knows how often
 
-    def see(self, levels, steps):
+    def see(self, levels, steps, may_be_rest):
         own, passes = steps.own, steps.total_passes + steps.passes
+        each = own / steps.total_passes if own and steps.total_passes else self.each
+        if may_be_rest:
+            nest.mark_rest(levels, steps.count - steps.base, each)
         at = nest.position(levels)
         if at is not None and self.last is not None:
             # Fewer iterations than updates since the last look: others were in between.
             self.begins_anew |= own - self.last[0] > AGAIN * self.each * max(0, at - self.last[1])
         self.last = (own, at) if at is not None else None
-        if own and steps.total_passes:
-            self.each = own / steps.total_passes
+        self.each = each
         if at is not None:
             self.first = self.first or (own, at)
             updates, iterations = own - self.first[0], at - self.first[1]
@@ -247,7 +249,8 @@ class Totals:
             if levels and levels[-1].key != self.outermost:  # another training
                 self.outermost = levels[-1].key
                 self.epochs_before = round(self.epoch_now() or self.epochs_before)
-        record.see(levels, steps)
+        has_resumed = self.helper.checkpoints.has_resumed
+        record.see(levels, steps, has_resumed and steps.samples.epochs <= 1)
         self.epoch_at = None
         if not record.is_sure:
             return
