@@ -60,21 +60,31 @@ def chaining():
         ours, theirs = python("print(1)", before=[site]), python("print(1)", None, before=[site])
         check((ours.status, ours.out) == (theirs.status, theirs.out) and "of the site" in ours.err,
               "an error in it ends as it would without the helper", ours.err)
+        with open(os.path.join(site, "sitecustomize.py"), "w") as file:
+            file.write("raise ImportError('no sitecustomize')\n")
+        ours, theirs = python("print(1)", before=[site]), python("print(1)", None, before=[site])
+        check((ours.out, ours.err) == (theirs.out, theirs.err) and "no site" in ours.err,
+              "so does an import that fails in it", ours.err)
     run = python("import sys; print(sorted(m for m in sys.modules if 'torch' in m))")
     check("'torch'" not in run.out and run.err == "", "torch is not imported", run.out + run.err)
+    run = python(FINDS, helper="offered")
+    check(run.out == "found\n", "a finder of the program behind the hook is asked", run.err)
 
 
-TRAINING = """
-import torch
-from torch.utils.data import DataLoader
-data = DataLoader(range(100), batch_size=32)
-optimizer = torch.optim.SGD([torch.Tensor(1.0)], lr=0.1)
-for epoch in range(3):
-    for batch in data:
-        torch.Tensor(0.5).backward()
-        optimizer.step()
-print(optimizer.param_groups[0]["lr"], optimizer.used_lr)
+FINDS = """
+import importlib.machinery, importlib.util, sys  # POLLUX_: the helper leaves it alone
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == "keras":
+            return importlib.machinery.ModuleSpec(name, importlib.machinery.BuiltinImporter)
+hooks = [type(f).__name__ for f in sys.meta_path]
+sys.meta_path.insert(hooks.index("Doorkeeper") + 1, Finder())
+print("found" if importlib.util.find_spec("keras") else "not found")
 """
+
+
+with open(os.path.join(STAND_IN, "plain.py")) as file:
+    TRAINING = file.read()
 
 
 def hooks():
@@ -93,6 +103,11 @@ def hooks():
               "an error in %s changes nothing but HELPER" % hook, run.reports)
     run = python(TRAINING, before=[STAND_IN], POLLUX_REPORT_SOCKET="/nonexistent/socket")
     check((run.out, run.err) == (plain.out, plain.err), "nobody listens: the same", run.err)
+    for helper in ("on", "offered"):
+        run = listen.run(["sh", "-c", "mkfifo train; printf %s \"$0\" >train & exec \"$1\" train",
+                          TRAINING, sys.executable], helper, timeout=60, before=[STAND_IN])
+        check(run.out == plain.out and run.last("STEP") == "12",
+              "a program that is read from a pipe trains, " + helper, run.err)
 
 
 FASTAI = """

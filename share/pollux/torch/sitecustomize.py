@@ -18,10 +18,13 @@ FRAMEWORKS = ("torch", "keras", "xgboost", "lightgbm", "optax")
 class Doorkeeper(object):
     """An import hook that loads the helper once a program looks for one of FRAMEWORKS."""
 
+    has_looked = False
+
     def find_spec(self, name, path=None, target=None):
-        if name not in FRAMEWORKS or self not in sys.meta_path:
+        if name not in FRAMEWORKS or self.has_looked:
             return None
-        sys.meta_path.remove(self)
+        # The hook stays in the list, or Python, which goes through it, would pass one finder over.
+        self.has_looked = True
         try:
             from pollux_torch import watcher
 
@@ -51,7 +54,8 @@ def run_shadowed():
     try:
         __import__(name)
     except ImportError as error:
-        if name not in (getattr(error, "name", None), str(error).split(" ")[-1]):
+        # In Python 2 an error has no name.
+        if getattr(error, "name", str(error).split(" ")[-1]) != name:
             raise
         sys.modules[name] = own
     finally:

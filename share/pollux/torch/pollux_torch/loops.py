@@ -7,6 +7,7 @@ program.
 import ast
 import itertools
 import linecache
+import os
 import sys
 import sysconfig
 
@@ -153,7 +154,9 @@ class Finder:
 
     def nodes_of(self, name, module_globals):
         if name not in self.trees:
-            text = "".join(linecache.getlines(name, module_globals))
+            # A module of an archive has no file. To open a pipe again would wait for a writer.
+            is_text = os.path.isfile(name) or not os.path.exists(name)
+            text = "".join(linecache.getlines(name, module_globals)) if is_text else ""
             nodes = []
             if 0 < len(text) <= MAX_SOURCE:
                 try:

@@ -61,8 +61,9 @@ def main_texts():
     for name in ("__main__", "__mp_main__"):
         path = getattr(sys.modules.get(name), "__file__", None)
         try:
-            with open(path, "rb") as file:
-                yield file.read(1 << 20)
+            if os.path.isfile(path):  # to open a pipe again would wait for a writer
+                with open(path, "rb") as file:
+                    yield file.read(1 << 20)
         except (OSError, TypeError, ValueError):
             pass
     if "-c" in words[:-1]:
