@@ -27,6 +27,8 @@ PROGRAMS = [
     ("epochs", "epochs by another name", "for k in range(30):\n  for b in data: update()"),
     ("epochs", "epochs that may stop early", "best = 0.01\nfor epoch in range(30):\n"
      "  for b in data: update(); best += 0.001\n  if best > 0.5: break"),
+    ("epochs", "epochs of folds", "for k, fold in enumerate('abcde'):\n"
+     "  for epoch in range(4):\n    for b in data: update()"),
     ("epochs", "a loop over the length of the loader", "for epoch in range(20):\n"
      "  it = iter(data)\n  for i in range(len(data)):\n    next(it); update()"),
     ("epochs", "batches cut by hand", "n, batch_size = 320, 32\nfor epoch in range(20):\n"

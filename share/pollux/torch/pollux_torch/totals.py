@@ -220,8 +220,8 @@ class Totals:
         before, then = self.looks[key]
         advance = value - before
         updates, passes, epochs, samples = (n - t for n, t in zip(now, then))
-        if updates == 0 or advance == 0:
-            return
+        if updates == 0 or advance == 0 or advance == updates == epochs == 1:
+            return  # by one alone nobody can tell whether it counts updates or epochs
         if advance == updates:
             self.kinds[key] = "step"
         elif advance == passes:
