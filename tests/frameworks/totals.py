@@ -89,6 +89,8 @@ def made(epoch, done):
         torch.save({"optimizer": optimizer.state_dict(), "epoch": STOP // 10, "done": STOP % 10},
                    "last.pt")
         sys.exit(75)
+    if not is_first and epoch * 10 + done == LAST:
+        sys.exit(0)
 """
 GOES_ON = [
     ("with the rest of the data", "for epoch in range(first, epochs):\n  n = skipped\n"
@@ -118,19 +120,29 @@ def told(one):
     return (totals[0], totals[-1]) if totals else (0, 0)
 
 
+def resumed(code, stop, last=120):
+    """The two runs of a program: to update stop, and from there to update last."""
+    code = STOPPED.replace("STOP", str(stop)).replace("LAST", str(last)) + code
+    with tempfile.TemporaryDirectory() as directory:
+        return [ends.run(code, directory=directory, POLLUX_CHECKPOINT_DIR=directory)
+                for _ in range(2)]
+
+
 def resumes():
     for what, code in GOES_ON:
         for stop in (3, 50, 53, 59):
-            with tempfile.TemporaryDirectory() as directory:
-                code_of = STOPPED.replace("STOP", str(stop)) + code
-                one, two = (ends.run(code_of, directory=directory, POLLUX_CHECKPOINT_DIR=directory)
-                            for _ in range(2))
+            one, two = resumed(code, stop)
             totals = [int(t) for t in two.all("TOTAL_STEPS")]
             ends.check((one.status, two.status, two.last("STEP")) == (75, 0, "120") and totals and
                        all(abs(t - 120) <= 1 for t in totals),
                        "it goes on behind update %d %s: the total is right" % (stop, what),
                        "%s of %s, told %s\n%s" % (two.last("STEP"), two.all("RESUMED"), totals,
                                                   one.err[-1000:] + two.err[-1000:]))
+    for stop, totals in ((50, ["120"]), (53, [])):
+        two = resumed(GOES_ON[0][1], stop, stop + 6)[1]
+        ends.check(two.last("STEP") == str(stop + 6) and two.all("TOTAL_STEPS") == totals,
+                   "behind update %d the total is known in the first epoch: %s" % (stop, totals),
+                   "%s, told %s" % (two.last("STEP"), two.all("TOTAL_STEPS")))
 
 
 def main():
