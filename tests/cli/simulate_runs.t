@@ -114,13 +114,20 @@ is 'no draw of another seed is one of this seed' 16 "$(for d in 1 2 3 4 5 6 7 8;
 run small -p fifo,las --draws 8 --json
 interval='my ($n, $mean, $squares) = (scalar @x, 0, 0);
 	$mean += $_ / $n for @x; $squares += ($_ - $mean) ** 2 for @x;
-	my $half = 2.364624251592785 * sqrt($squares / ($n - 1) / $n);
+	my %t = (3 => 4.302652729749464, 8 => 2.364624251592785);
+	my $half = $t{$n} * sqrt($squares / ($n - 1) / $n);
 	printf "%.4f %.4f %.4f", $mean, $mean - $half, $mean + $half;'
 is 'mean and interval are those of the draws, by Student with 7 degrees of freedom' \
 	"$(perl -F, -ane '$sum{$F[10] + 0} += ($F[3] - $F[1]) / 15 if $. > 1 && $F[9] eq "las";
 		END { @x = values %sum; '"$interval"' }' drawn.csv)" \
 	"$(printf '%s\n' "$out" | json 'my $p = $d->{policies}[1];
 		printf "%.4f %.4f %.4f", $p->{avg_jct_s}, @{$p->{ci95}{avg_jct_s}};')"
+is 'so is an interval with 2 degrees of freedom' \
+	"$(small -p las --draws 3 --jobs-csv three.csv >table
+		perl -F, -ane '$sum{$F[10]} += ($F[3] - $F[1]) / 15 if $. > 1;
+			END { @x = values %sum; '"$interval"' }' three.csv)" \
+	"$(small -p las --draws 3 --json |
+		json 'printf "%.4f %.4f %.4f", $d->{avg_jct_s}, @{$d->{ci95}{avg_jct_s}};')"
 is 'the ratio is compared draw by draw' \
 	"$(perl -F, -ane '$sum{$F[9]}{$F[10] + 0} += $F[3] - $F[1] if $. > 1;
 		END { @x = map { $sum{las}{$_} / $sum{fifo}{$_} } keys %{$sum{las}};
@@ -223,6 +230,35 @@ END
 timeline -w gaps.csv -n 1 -p fifo
 is 'GPUs that are not beside each other are listed' 'a 0:0;c 0:2;d 0:1 0:3' \
 	"$(grep 'd 0:' gpus.csv | sed -n '1s/.*,//p')"
+
+# --- how long owners say that jobs run at most ---
+starts() { # starts TIME_LIMIT: when the last job starts, with this limit, and how long it runs
+	cat >limit.csv <<END
+$heading,duration_s,time_limit_s
+a,0,vision,1,64,30000,
+b,10,vision,1,64,30000,
+brief,4000,vision,1,64,60,$1
+END
+	simulate -w limit.csv -n 1 -g 1 --jobs-csv jobs.csv >table
+	perl -F, -lane 'print $F[2] < 4700 ? "soon " : "late ", $F[3] - $F[2] if /^brief/' jobs.csv
+}
+is 'a job that says that it takes less than a slice starts soon' 'soon 90' "$(starts 300)"
+is 'one that says nothing waits' 'late 90' "$(starts '')"
+is 'so does one that may take more than a slice' 'late 90' "$(starts 601)"
+is 'the limit does not end the job' 'soon 90' "$(starts 1)"
+
+# --- lengths that differ ---
+perl -e 'print "'$heading',duration_s\n"; printf "v%d,0,vision,1,64,40000\n", $_ for 1..400' \
+	>lengths.csv
+simulate -w lengths.csv -n 100 -p fifo --length-spread 0.5 --jobs-csv jobs.csv >table
+is 'factors of lengths that are told have mean 1 and the deviation of --length-spread' '1 0.5' "$(
+	perl -F, -lane 'next if $. == 1; $factor = ($F[3] - $F[2] - 30) / 40000;
+		$mean += $factor / 400; $log += log($factor) / 400;
+		$squares += log($factor) ** 2 / 400;
+		END { $sd = sqrt($squares - $log ** 2);
+			print abs($mean - 1) < 0.1 ? 1 : $mean, " ",
+				abs($sd - 0.5) < 0.06 ? 0.5 : $sd;
+		}' jobs.csv)"
 
 profiles_of_kinds "$example/profiles"
 "$POLLUX" simulate --profiles kinds -w small.csv --kinds slow:1x2,fast:2x4 \
