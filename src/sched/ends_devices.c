@@ -69,9 +69,9 @@ static double key_of(const struct draw *d, const struct player *p)
 	return p->held ? d->index[bin] / KEEPS : d->index[bin];
 }
 
-bool player_counts_start(const struct player *p)
+bool player_counts_start(const struct player *p, bool is_first)
 {
-	return !p->modelled && !(p->service > 0) && !isfinite(p->shows_at);
+	return is_first && !p->modelled && !isfinite(p->shows_at);
 }
 
 bool player_may_run(const struct player *p)
@@ -342,7 +342,7 @@ void draw_give(struct draw *d)
 		struct player *p = d->moved[k];
 
 		if (p->gets && !p->held) {
-			p->delay_s = player_counts_start(p) ? 0
+			p->delay_s = player_counts_start(p, !(p->service > 0)) ? 0
 				: p->curve ? p->curve->restart_s : d->restart_s;
 			draw_set_kept(d, p, d->now_s);
 			if (isnan(p->start_s)) {

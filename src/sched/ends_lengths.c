@@ -209,10 +209,9 @@ static void set_running(const struct draw *d, struct player *p)
 {
 	const struct curve *c = p->curve;
 	double since_s = c->job->launched_s - d->curves->in->now_s;
-	/* As player_counts_start(). */
-	bool counts = !p->modelled && !c->job->restarts && !c->job->tells_its_work;
 
-	p->delay_s = counts ? 0 : fmin(fmax(since_s + c->restart_s, 0), c->restart_s);
+	p->delay_s = player_counts_start(p, !c->job->restarts) ? 0
+		: fmin(fmax(since_s + c->restart_s, 0), c->restart_s);
 	draw_set_kept(d, p, since_s);
 }
 

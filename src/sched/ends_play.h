@@ -89,8 +89,9 @@ int draw_bin_of(const struct lengths *l, double service);
 
 /* True if the order of jobs knows the player's length. */
 bool player_shows_length(const struct draw *d, const struct player *p);
-/* True if the player's first start is a part of its work, which is the service that others had. */
-bool player_counts_start(const struct player *p);
+/* True if the player's start is a part of its work, which is the service that others had. is_first:
+ * it is the start of its first run. */
+bool player_counts_start(const struct player *p, bool is_first);
 /* True if the player has not ended, and there are devices for it. */
 bool player_may_run(const struct player *p);
 /* Until when it keeps devices because of its run, since now. */
