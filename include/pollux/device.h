@@ -260,6 +260,8 @@ bool device_is_same(const struct device *a, const struct device *b);
 /* For backends: returns the driver's entry, which the first call adds. */
 struct device_driver *devices_driver(struct device_list *list,
 				     const struct device_backend *backend);
+/* Returns the driver of a device; NULL: its backend looked for none. */
+const struct device_driver *devices_driver_of(const struct device_list *list, const char *id);
 /* Returns what a backend said of its driver; "": nothing. */
 const char *devices_note(const struct device_list *list, const struct device_backend *backend);
 /* True if the device is not listed but may exist: its driver does not tell all its devices. */

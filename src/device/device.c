@@ -232,6 +232,11 @@ static struct device_driver *find_driver(const struct device_list *list,
 	return NULL;
 }
 
+const struct device_driver *devices_driver_of(const struct device_list *list, const char *id)
+{
+	return find_driver(list, device_backend_of(id));
+}
+
 struct device_driver *devices_driver(struct device_list *list, const struct device_backend *backend)
 {
 	struct device_driver *driver = find_driver(list, backend);
@@ -254,7 +259,7 @@ const char *devices_note(const struct device_list *list, const struct device_bac
 
 bool devices_may_lack(const struct device_list *list, const char *id)
 {
-	const struct device_driver *driver = find_driver(list, device_backend_of(id));
+	const struct device_driver *driver = devices_driver_of(list, id);
 
 	for (int i = 0; i < list->count; i++)
 		if (!strcmp(list->items[i].id, id))

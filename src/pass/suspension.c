@@ -36,12 +36,9 @@ int read_freezable(struct store *store, struct snapshot *s, struct err *err)
 	s->move_s_per_byte = xcalloc((size_t)s->devices.count + 1, sizeof(*s->move_s_per_byte));
 	for (int d = 0; d < s->devices.count; d++) {
 		const struct device *device = &s->devices.items[d];
-		const struct device_driver *driver = NULL;
+		const struct device_driver *driver = devices_driver_of(&s->devices, device->id);
 		struct freeze_tested tested;
 
-		for (int i = 0; i < s->devices.n_drivers; i++)
-			if (s->devices.drivers[i].backend == device_backend_of(device->id))
-				driver = &s->devices.drivers[i];
 		s->move_s_per_byte[d] = (double)NAN;
 		if (!driver || !engine->freezes || !engine->freezes(device))
 			continue;

@@ -46,13 +46,11 @@ static int read_failed_tests(struct store *store, struct devices_view *v, struct
 {
 	v->failed_tests = xcalloc((size_t)v->list.count + 1, sizeof(*v->failed_tests));
 	for (int d = 0; store && d < v->list.count; d++) {
-		const char *id = v->list.items[d].id, *version = NULL;
+		const char *id = v->list.items[d].id;
+		const struct device_driver *driver = devices_driver_of(&v->list, id);
 
-		for (int i = 0; i < v->list.n_drivers; i++)
-			if (v->list.drivers[i].backend == device_backend_of(id))
-				version = v->list.drivers[i].version;
-		if (version &&
-		    store_freeze_test_failure(store, id, version, &v->failed_tests[d], err))
+		if (driver && store_freeze_test_failure(store, id, driver->version,
+							&v->failed_tests[d], err))
 			return -1;
 	}
 	return 0;
