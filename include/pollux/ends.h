@@ -49,8 +49,8 @@ struct ends_stream {
 #define ENDS_NEWEST 8
 struct ends_stream ends_stream_of(const double *submitted_s, int n, double now_s);
 
-/* Tells the end of each job, in the order of in->jobs. Only jobs with wanted[i] are told; NULL:
- * all. */
+/* Tells the start and the end of each job, in the order of in->jobs. The draws go on until the jobs
+ * with wanted[i] have ended; NULL: all jobs. */
 void ends_of(const struct sched_input *in, const struct ends_stream *stream, const bool *wanted,
 	     struct job_ends *ends);
 
