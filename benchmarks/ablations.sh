@@ -141,7 +141,7 @@ printf '%-18s %s\n' without "$(printf '  mean   99th  fair ' ; printf '  mean   
 row whole
 rule ended-jobs-tell src/sched/lengths.c 's/i < in->n_ended; i++/i < 0; i++/'
 rule index-of-lengths src/sched/lengths.c \
-	's/^\t\treturn c->remaining_device_s;/&\n\tif (left > 0) return fmax(service, 1);/'
+	's/^\t\treturn fmax(c->remaining.*;/&\n\tif (left > 0) return fmax(service, 1);/'
 rule blend-is-exact src/sched/worth.c \
 	's/power = known ? \(elasticity(.*)\) : 0;/power = known \&\& \1 >= 0;/'
 rule blend-is-chance src/sched/worth.c 's/power = known ? \(elasticity(.*)\) : 0;/power = \1 < 0;/'
@@ -159,8 +159,7 @@ rule long-first-slice src/sched/curve.c \
 rule exponent src/sched/worth.c \
 	's/1 - EXPONENT_ELASTIC \* power : EXPONENT_UNKNOWN/0.5 : 0.5/'
 rule pilots src/sched/curve.c \
-	's/^\tset_pilots(&all);//
-	s/^static void set_pilots/static inline void set_pilots/'
+	's/if (are_ordered(of/if (!isnan(of[i]->remaining_device_s) \&\& are_ordered(of/'
 rule known-give-way include/pollux/policy.h 's/\(define SCHED_TRUSTED_SPREAD\).*/\1 -1.0/'
 rule brief-jobs src/sched/claims.h 's/\(define CLAIMS_BRIEF_PART\).*/\1 0.0/'
 rule settles src/sched/curve.c \
