@@ -69,6 +69,9 @@ PROGRAMS = [
      "  for b in data: update()\nfor k in range(12):\n  for b in data: update()"),
     ("none", "trainings that map() begins", "def fit(seed):\n  for epoch in range(4):\n"
      "    for b in data: update()\nlist(map(fit, range(4)))"),
+    ("none", "a loop of async for around epochs", "import asyncio\nasync def fit():\n"
+     "  async def seeds():\n    for i in range(4): yield i\n  async for seed in seeds():\n"
+     "    for epoch in range(4):\n      for b in data: update()\nasyncio.run(fit())"),
     ("none", "a loop without an end around epochs", "n = 0\ndef more():\n"
      "  global n; n += 1; return n < 4\nwhile more():\n  for epoch in range(4):\n"
      "    for b in data: update()"),

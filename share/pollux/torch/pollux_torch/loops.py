@@ -1,7 +1,7 @@
 """Finds the loops of the running program around the line that is being executed.
 
-It reads only names, attributes, constants and simple arithmetic, and calls no function of the
-program.
+It reads only names, attributes, constants and simple arithmetic. Of the program's functions it
+calls __len__() alone.
 """
 
 import ast
@@ -61,6 +61,7 @@ class Unbounded:
 
 LOOPS = (ast.For, ast.While)
 INLINE = {ast.ListComp: "elt", ast.SetComp: "elt", ast.GeneratorExp: "elt", ast.DictComp: "value"}
+LEVELS = LOOPS + (ast.AsyncFor,) + tuple(INLINE)
 # Packages whose loops around an update are none of the training.
 NOT_READ = ("torch", "accelerate", "deepspeed", "pollux_torch")
 
@@ -139,7 +140,7 @@ class Finder:
                 seen.add(id(node))
                 return level_of(node, variables, line)
 
-            its = [x for x in self.read_in(frame, read_node, LOOPS + tuple(INLINE)) if x]
+            its = [x for x in self.read_in(frame, read_node, LEVELS) if x]
             if its:
                 its[0].sets |= inner  # names of the functions that its body calls
                 inner = set()
@@ -161,7 +162,7 @@ class Finder:
             if 0 < len(text) <= MAX_SOURCE:
                 try:
                     tree = ast.parse(text)
-                    nodes = [n for n in ast.walk(tree) if isinstance(n, LOOPS + tuple(INLINE))]
+                    nodes = [n for n in ast.walk(tree) if isinstance(n, LEVELS)]
                     self.sources[name] = assigned_in(tree)
                 except (SyntaxError, ValueError, RecursionError):
                     pass

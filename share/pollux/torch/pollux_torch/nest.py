@@ -62,7 +62,7 @@ def level_of(node, variables, line):
             isinstance(n, ast.Call) and name_of(n.func) in ENDLESS for n in ast.walk(node.iter))
         values = read_items(level, node, variables)
     counters = []
-    for part in (breaks_of,) if isinstance(node, ast.For) else (test_of, breaks_of):
+    for part in (test_of, breaks_of) if isinstance(node, ast.While) else (breaks_of,):
         try:
             counters += [x for x in part(node, variables) if isinstance(x, Loop)]
         except FAILURES:
@@ -157,7 +157,7 @@ def items_of(value, level):
     except Exception:
         raise Unknown from None
     return n, value if isinstance(value, (range, list, tuple)) else \
-        list(value) if type(value) is dict else ()
+        list(value) if type(value) is dict and n <= MAX_CHOSEN else ()
 
 
 def constant(node, variables):
