@@ -1,7 +1,7 @@
-"""Reads expressions of the running program: names, attributes, constants and simple arithmetic. No
-function of the program is called.
+"""Reads expressions of the running program: names, attributes, constants and simple arithmetic. Of
+the program's functions only __len__() is called.
 
-It also tells what a value was computed from: bound_follows_data(), updates_of_epoch().
+It also tells what a value was computed from: follows_data(), divisor_of_updates().
 """
 
 import ast

@@ -1,7 +1,8 @@
 """Trainings of one run that follow each other in processes of their own: their positions add up.
 
 The file SOCKET.stage has the number of the stage that has ended last, and the position there. A
-process that fails, or is killed, ends no stage: what trains after it does its work again.
+process that fails with an exception, or is killed, ends no stage: what trains after it does its
+work again. Python does not tell here with which status sys.exit() was called.
 """
 
 import atexit
