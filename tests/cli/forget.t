@@ -44,8 +44,14 @@ is 'forget --memory keeps the run of the other job' '110 11' "$(left)"
 status 'forget --memory succeeds a second time' 0 "$POLLUX" forget --memory --job 1
 is 'forget --memory finds nothing the second time' 'forgot 0 runs out of memory of job 1' "$out"
 known
+store "$(given_row workloads '' workload=w never_suspend=1)"
+suspends() { store "SELECT 1 - never_suspend FROM workloads WHERE workload = 'w'"; }
+"$POLLUX" forget w --memory --gradients >/dev/null
+is 'forgetting a part keeps it in mind that jobs are not to be suspended' 0 "$(suspends)"
+known
 status 'forget succeeds for a workload' 0 "$POLLUX" forget w
 is 'forget leaves nothing that is known of the workload' '000 00' "$(left)"
+is 'forget lets jobs of the workload be suspended again' 1 "$(suspends)"
 is 'forget keeps the jobs of the workload' '2 done' \
 	"$(store "SELECT count(*) || ' ' || min(state) FROM jobs")"
 
