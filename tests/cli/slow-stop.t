@@ -50,8 +50,15 @@ is 'the second job ran for a first slice at least' 1 \
 		FROM runs WHERE job_id = 2")"
 
 # A pass that began before the launch of a run, and reads of it, does not take it for one of another
-# day. The store's write lock keeps it in between. Job 4 would be the one to run.
+# day. The store's write lock keeps it in between. Job 4 would be the one to run. The pass that an
+# earlier run ended with is over by then: it would keep the lock of passes.
+others_are_gone() {
+	for pid in $(supervisors_alive); do
+		tr '\0' ' ' <"/proc/$pid/cmdline" | grep -q 'supervise 3 $' || return
+	done
+}
 "$POLLUX" submit -q --preempt -w 1000 -- sh quick >/dev/null
+ok 'only the third job is at work' wait_for 20 others_are_gone
 hold_store
 POLLUX_SLICE=1000 "$POLLUX" schedule &
 pass=$!
