@@ -17,10 +17,14 @@
 
 struct wait_options {
 	double timeout_s;
+	bool any;
 	struct selection_options which;
 };
 
 static const struct option_spec options[] = {
+	{ "any", 'a', OPTION_FLAG, NULL,
+	  .offset = offsetof(struct wait_options, any), 0, 0,
+	  "until the first of them has ended; print its number, exit as it did" },
 	{ "timeout", 't', OPTION_DURATION, "TIME",
 	  .offset = offsetof(struct wait_options, timeout_s), 0, 1e9,
 	  "give up after this long, with exit status 75" },
@@ -113,8 +117,8 @@ static int waited_too_long(struct session *s, const struct wait_options *o,
 }
 
 /* The version is read before the jobs: what changes in between is looked at again. */
-static int wait_for_all(struct session *s, const struct wait_options *o, struct waited *waited,
-			int n, struct err *err)
+static int wait_for_jobs(struct session *s, const struct wait_options *o, struct waited *waited,
+			 int n, struct err *err)
 {
 	double end_s = clock_boot_s() + (isnan(o->timeout_s) ? (double)INFINITY : o->timeout_s);
 	int64_t version = -1, now;
@@ -129,7 +133,7 @@ static int wait_for_all(struct session *s, const struct wait_options *o, struct 
 		if (now != version && look_at_jobs(s, waited, n, &left, err))
 			return -1;
 		version = now;
-		if (left == 0)
+		if (left == 0 || (o->any && left < n))
 			return 0;
 		left_s = end_s - clock_boot_s();
 		for (int i = 0; left_s <= 0 && i < n; i++)
@@ -139,6 +143,44 @@ static int wait_for_all(struct session *s, const struct wait_options *o, struct 
 			pause.tv_nsec = (long)(left_s * 1e9);
 		nanosleep(&pause, NULL);
 	}
+}
+
+/* Returns the exit status: as the first job that failed; with --any, as the first that ended. */
+static int exit_status(const struct wait_options *o, const struct waited *waited, int n)
+{
+	int rc = 0;
+
+	for (int i = 0; rc == 0 && i < n; i++) {
+		if (o->any && is_waited_for(&waited[i]))
+			continue;
+		rc = waited[i].exit_status;
+		if (o->any) {
+			printf("%lld\n", (long long)waited[i].id);
+			break;
+		}
+	}
+	return rc;
+}
+
+/* True if --state alone left no job, so that there is nothing to wait for: all that the operands
+ * and the other options mean have ended, say. err: why nothing was selected. */
+static bool nothing_is_left(const struct selecting *what, struct store *s, const struct err *err)
+{
+	struct selection_options of_any_state = *what->options;
+	struct selecting wider = *what;
+	struct id_list ids;
+	struct err ignored;
+	bool there;
+
+	if (err->exit_status != EX_NOINPUT || !what->options->states)
+		return false;
+	of_any_state.states = NULL;
+	wider.options = &of_any_state;
+	if (!selection_is_given(&wider))
+		return true;
+	there = selection_read(&wider, s, &ids, &ignored) == 0;
+	id_list_release(&ids);
+	return there;
 }
 
 static int main_wait(int argc, char **argv, struct err *err)
@@ -157,14 +199,15 @@ static int main_wait(int argc, char **argv, struct err *err)
 	if (selection_check(&what, err) || session_open(&s, STORE_READ, err))
 		return -1;
 	rc = selection_read(&what, &s.store, &ids, err);
-	if (rc == 0) {
+	if (rc && nothing_is_left(&what, &s.store, err)) {
+		rc = 0;
+	} else if (rc == 0) {
 		waited = xcalloc((size_t)ids.count, sizeof(*waited));
 		for (int i = 0; i < ids.count; i++)
 			waited[i] = (struct waited){ .id = ids.items[i], .state = JOB_QUEUED };
-		rc = wait_for_all(&s, &o, waited, ids.count, err);
-		/* exits as the first job that failed */
-		for (int i = 0; rc == 0 && i < ids.count; i++)
-			rc = waited[i].exit_status;
+		rc = wait_for_jobs(&s, &o, waited, ids.count, err);
+		if (rc == 0)
+			rc = exit_status(&o, waited, ids.count);
 		free(waited);
 	}
 	id_list_release(&ids);
@@ -173,10 +216,11 @@ static int main_wait(int argc, char **argv, struct err *err)
 }
 
 const struct command cmd_wait = {
-	.name = "wait", .synopsis = "[--timeout TIME] [SELECTION] [JOB...]",
+	.name = "wait", .synopsis = "[--any] [--timeout TIME] [SELECTION] [JOB...]",
 	.summary = "wait until jobs have ended; exit as the job did",
 	.example = "pollux wait 17 && ./evaluate.sh\n"
 		   "pollux wait --timeout 2h 17 18\n"
-		   "pollux wait 'lr*'",
+		   "pollux wait 'lr*'\n"
+		   "pollux wait --any 17-19",
 	.options = options, .takes_jobs = true, .run = main_wait,
 };

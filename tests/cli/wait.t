@@ -7,8 +7,8 @@ export POLLUX_SLOTS
 
 submit() { "$POLLUX" submit -q "$@"; }
 cleanup() {
-	touch "$TMP/go"
-	for id in 1 2 3 4 5 6 7 8 9 10 11; do
+	touch "$TMP/go" "$TMP/again"
+	for id in 1 2 3 4 5 6 7 8 9 10 11 12 13; do
 		"$POLLUX" cancel "$id" 2>/dev/null && "$POLLUX" wait --timeout 200 "$id" 2>/dev/null
 	done
 	sleep 0.3
@@ -71,6 +71,29 @@ printf '#!/nonexistent\n' >"$interpreter"	# while it waits: submit refuses such 
 "$POLLUX" schedule
 status 'a job with status 1 has this status' 1 "$POLLUX" wait -t $limit "$missing"
 status 'a program without its interpreter cannot be executed' 126 "$POLLUX" wait -t $limit "$broken"
+
+status 'with --any a job that has ended ends the wait' 0 "$POLLUX" wait --any -t $limit "$done"
+is '--any prints the job that ended' "$done" "$out"
+status '--any exits as the first job in the order given that has ended' \
+	3 "$POLLUX" wait --any -t $limit "$failed" "$done"
+is '--any prints the job as which it exits' "$failed" "$out"
+waiting=$(submit --name open -- sh -c 'while [ ! -e "$0/again" ]; do sleep 0.05; done' "$TMP")
+later=$(submit --hold --name open -- true)
+"$POLLUX" schedule
+status '--any waits while all run or are held' 75 "$POLLUX" wait --any -t 0.3 "$waiting" "$later"
+"$POLLUX" wait --any -t $limit "$later" "$waiting" >any.out 2>any.err &
+waiter=$!
+touch again
+status '--any returns when the first job ends' 0 wait $waiter
+is '--any prints that job, not the first one given' "$waiting" "$(cat any.out)"
+"$POLLUX" cancel "$later"
+status 'where --state leaves no job, there is nothing to wait for' \
+	0 "$POLLUX" wait --state active -t $limit
+is 'nothing to wait for prints nothing' ':' "$out:$err"
+status 'the jobs of a name that have all ended are not waited for' \
+	0 "$POLLUX" wait --any --state active -t $limit 'op*'
+status 'a name that no job has is refused with --state, too' 66 "$POLLUX" wait --state active x
+status 'without --state, jobs of a name exit as they ended' 125 "$POLLUX" wait open
 
 status 'wait without a job is a usage error' 64 "$POLLUX" wait
 is 'wait asks for which job' \
