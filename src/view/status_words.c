@@ -63,7 +63,11 @@ bool status_add_begin(struct text *t, const struct status *status, const struct 
 	return true;
 }
 
-#define LATEST_WITHIN_S 86400.0
+/* The bound holds for the worst that may come. It is left out where it is so far behind the likely
+ * start that nobody can plan by it, or more than a day off where no likely start is known. */
+#define BOUND_NEAR 10.0
+#define BOUND_NEAR_S 60.0
+#define BOUND_WITHIN_S 86400.0
 
 /* A time to the minute; up: rounded up. */
 static struct formatted minute_of(double wall_s, bool up, double now_wall_s)
@@ -79,8 +83,10 @@ bool status_add_start(struct text *t, const struct status *status, const struct 
 	double latest_s = item->job->next_start_s;
 	struct formatted likely = minute_of(likely_s, false, now_s);
 	struct formatted latest = minute_of(latest_s, true, now_s);
+	double within_s = isfinite(likely_s)
+		? BOUND_NEAR * (likely_s - now_s + BOUND_NEAR_S) : BOUND_WITHIN_S;
 	/* A job that does not wait for its turn has no likely start: its time is known. */
-	bool is_bound = latest_s > now_s && latest_s < now_s + LATEST_WITHIN_S &&
+	bool is_bound = latest_s > now_s && latest_s < now_s + within_s &&
 			(isfinite(likely_s) || !strstr(item->job->reason, LENGTH_UNKNOWN));
 	size_t before = t->length;
 

@@ -55,6 +55,11 @@ near_two_hours() {
 }
 is 'the likely start is about when the running sibling is as long' yes "$(near_two_hours)"
 has() { case $1 in *"$2"*) echo yes ;; *) echo "$1" ;; esac; }
+bound_in_h() { given_job "$third" next_start_time_s=$(($(date +%s) + 3600 * $1)); }
+bound_in_h 4
+like 'a bound that somebody can plan by is told' '; at the latest ' "$(next_start "$third")"
+bound_in_h 50
+unlike 'a bound is left out where the job likely starts long before' latest "$(next_start "$third")"
 is 'the table tells the same' yes "$(has "$(row "$third")" "${start%%;*}")"
 is 'explain tells the same' yes \
 	"$(has "$("$POLLUX" explain "$third" | tr -s '\n ' '  ')" "to start ${start%%;*}")"
