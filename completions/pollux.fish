@@ -33,7 +33,7 @@ end
 complete -c pollux -n __fish_use_subcommand -f -a '(__pollux_commands)'
 complete -c pollux -n 'not __fish_use_subcommand; and string match -q -- "-*" (commandline -ct)' \
 	-f -a '(__pollux_options)'
-complete -c pollux -n '__fish_seen_subcommand_from status explain log wait cancel hold release requeue clear edit first again' \
+complete -c pollux -n '__fish_seen_subcommand_from status explain log events wait cancel hold release requeue clear edit first again' \
 	-f -a '(__pollux_jobs)'
 complete -c pollux -n '__fish_seen_subcommand_from help' -f -a '(__pollux_commands)'
 complete -c pollux -n '__fish_seen_subcommand_from schedule' -s p -l policy -x \

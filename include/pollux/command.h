@@ -113,15 +113,14 @@ extern const char *const state_choices[];
 	{ "since", 0, OPTION_DURATION, "TIME", \
 	  .offset = (at) + offsetof(struct selection_options, since_s), 0, 1e9, \
 	  "jobs that were submitted or have ended within this time: 2h, 7d" }
-#define SELECTION_OPTIONS(at) \
-	SELECT_STATE(at), \
+#define SELECT_NAMES(at) \
 	{ "name", 0, OPTION_TEXT, "GLOB", \
 	  .offset = (at) + offsetof(struct selection_options, name), 0, 0, \
 	  "jobs of this name: 'lr*'" }, \
 	{ "workload", 0, OPTION_TEXT, "GLOB", \
 	  .offset = (at) + offsetof(struct selection_options, workload), 0, 0, \
-	  "jobs of this workload" }, \
-	SELECT_SINCE(at)
+	  "jobs of this workload" }
+#define SELECTION_OPTIONS(at) SELECT_STATE(at), SELECT_NAMES(at), SELECT_SINCE(at)
 
 struct selecting {
 	const struct command *command;	/* its job_use, and its name in errors */

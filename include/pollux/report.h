@@ -196,6 +196,7 @@ void table_end(struct table *t, const struct output *out);
 
 struct json {
 	FILE *out;
+	bool one_line;		/* set after json_init(): for JSON Lines */
 	int depth;
 	bool array[JSON_DEPTH], any[JSON_DEPTH];
 };

@@ -144,6 +144,7 @@ struct json;
 /* details: one for each job, or NULL. */
 void status_print_json(const struct status *status, const struct status_details *details,
 		       FILE *out);
+void status_print_json_event(struct json *j, const struct event *e);
 
 /* --- columns --- */
 

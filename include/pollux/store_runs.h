@@ -229,6 +229,7 @@ int store_decision_of_job(struct store *s, int64_t job_id, struct decision_row *
 void decision_row_release(struct decision_row *d);
 
 struct event {
+	int64_t id;		/* of all events; a later one has a larger number */
 	double time_s;		/* wall clock */
 	int64_t job_id, run_id;	/* 0: none */
 	char *kind, *text;	/* owned */
@@ -244,9 +245,16 @@ int store_last_event(struct store *s, int64_t *id, struct err *err);
 int store_event_add(struct store *s, int64_t job_id, int64_t run_id, const char *kind,
 		    const char *text, struct err *err);
 int store_events_of_job(struct store *s, int64_t job_id, struct event_list *list, struct err *err);
-/* Reads the events of all jobs after event `after`, up to event `last`. */
-int store_events_between(struct store *s, int64_t after, int64_t last, struct event_list *list,
-			 struct err *err);
+
+struct event_query {
+	int64_t after, last;	/* events with larger numbers than after, up to last */
+	double since_wall_s;	/* NaN: whenever they were */
+	const char *jobs;	/* ",3,17,": of these jobs alone; NULL: of all, and of none */
+	int64_t newest;		/* the last ones, at most so many; -1: all */
+};
+/* Oldest first. */
+int store_events_select(struct store *s, const struct event_query *query, struct event_list *list,
+			struct err *err);
 void event_list_release(struct event_list *list);
 
 /* What passes see of the run on the GPUs: one sentence, an event each time it changes. *text: the

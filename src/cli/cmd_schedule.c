@@ -55,11 +55,14 @@ static void print_event(const struct others *o, const struct event *e)
  * did. The first call prints nothing. */
 static void others_print(struct others *o, struct store *store, int64_t seen)
 {
+	struct event_query query = {
+		.after = o->told, .last = seen, .since_wall_s = NAN, .newest = -1,
+	};
 	struct event_list list;
 	struct err ignored;
 
 	if (o->began && store->db && seen > o->told &&
-	    store_events_between(store, o->told, seen, &list, &ignored) == 0) {
+	    store_events_select(store, &query, &list, &ignored) == 0) {
 		for (int i = 0; i < list.count; i++)
 			print_event(o, &list.items[i]);
 		event_list_release(&list);

@@ -49,6 +49,10 @@ static void new_line(const struct json *j, bool comma)
 	size_t n = 1 + 2 * (size_t)j->depth;
 
 	_Static_assert(sizeof(lead) > 2 + 2 * JSON_DEPTH, "blanks for the deepest level");
+	if (j->one_line) {
+		fputs(comma ? ", " : "", j->out);
+		return;
+	}
 	fwrite(comma ? lead : lead + 1, 1, comma ? n + 1 : n, j->out);
 }
 

@@ -66,6 +66,7 @@ int store_last_event(struct store *s, int64_t *id, struct err *err)
 
 #define ROW struct event
 static const struct store_column of_event[] = {
+	C("id", INT64, id, KNOWN, 0),
 	C("time_s", DOUBLE, time_s, KNOWN, 0),
 	C("job_id", INT64, job_id, ZERO, 0),
 	C("run_id", INT64, run_id, ZERO, 0),
@@ -81,11 +82,14 @@ int store_events_of_job(struct store *s, int64_t job_id, struct event_list *list
 			 job_id);
 }
 
-int store_events_between(struct store *s, int64_t after, int64_t last, struct event_list *list,
-			 struct err *err)
+int store_events_select(struct store *s, const struct event_query *query, struct event_list *list,
+			struct err *err)
 {
-	return rows_list(s, ALL_OF(events_table), list, err, "WHERE id > ? AND id <= ? ORDER BY id",
-			 "ii", after, last);
+	return rows_list(s, ALL_OF(events_table), list, err, "WHERE id IN (SELECT id FROM events"
+			 " WHERE id > ?1 AND id <= ?2 AND (?3 IS NULL OR time_s >= ?3)"
+			 " AND (?4 IS NULL OR instr(?4, ',' || job_id || ','))"
+			 " ORDER BY id DESC LIMIT ?5) ORDER BY id", "iidti", query->after,
+			 query->last, query->since_wall_s, query->jobs, query->newest);
 }
 
 void event_list_release(struct event_list *list)

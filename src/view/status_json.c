@@ -113,6 +113,18 @@ void status_print_json_metrics(struct json *j, const struct job_metric_list *lis
 	}
 }
 
+void status_print_json_event(struct json *j, const struct event *e)
+{
+	json_object(j, NULL);
+	json_integer(j, "id", e->id);
+	json_number(j, "time_s", e->time_s);
+	json_positive(j, "job_id", e->job_id);
+	json_positive(j, "run_id", e->run_id);
+	json_string(j, "kind", e->kind);
+	json_string(j, "text", e->text);
+	json_end(j);
+}
+
 static void print_details(struct json *j, const struct status_details *d)
 {
 	const struct job_command *c = &d->command;
@@ -142,16 +154,8 @@ static void print_details(struct json *j, const struct status_details *d)
 	status_print_json_metrics(j, &d->metrics);
 	json_end(j);
 	json_array(j, "events");
-	for (int i = 0; i < d->events.count; i++) {
-		const struct event *e = &d->events.items[i];
-
-		json_object(j, NULL);
-		json_number(j, "time_s", e->time_s);
-		json_positive(j, "run_id", e->run_id);
-		json_string(j, "kind", e->kind);
-		json_string(j, "text", e->text);
-		json_end(j);
-	}
+	for (int i = 0; i < d->events.count; i++)
+		status_print_json_event(j, &d->events.items[i]);
 	json_end(j);
 	json_end(j);
 }

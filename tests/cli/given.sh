@@ -163,6 +163,13 @@ past_curve() { # past_curve JOB NAME N
 told_event() { # told_event JOB KIND TEXT: now
 	store "$(new_row events '' job_id="$1" kind="$2" text="$3" time_s=@'unixepoch()')"
 }
+# given_events N KEY=VALUE...: so many; @i is the number of each, from 1.
+given_events() {
+	given_series="WITH RECURSIVE n (i) AS
+		(SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $1) SELECT i FROM n"
+	shift
+	store "$(new_row events "FROM ($given_series)" "$@")"
+}
 # A decision of a pass of long ago, and what it said of a job.
 past_decision() { # past_decision POLICY DEVICES JOB REPLICAS REASON
 	store "$(new_row decisions '' id=7 time_s=140 policy="$1" devices="$2")

@@ -178,7 +178,7 @@ program repository resume_args runs snapshot_dir step_regex" \
 	"$(json "my \$x = \$d->{jobs}[0]{details}; $keys" <some.json)"
 is 'a run in the details has the same keys' "$run_keys" \
 	"$(json "my \$x = \$d->{jobs}[0]{details}{runs}[0]; $keys" <some.json)"
-is 'an event has its keys' 'kind run_id text time_s' \
+is 'an event has its keys' 'id job_id kind run_id text time_s' \
 	"$(json "my \$x = \$d->{jobs}[0]{details}{events}[0]; $keys" <some.json)"
 is 'the details have what the job comes after' \
 	'1 queued-or-running 0' "$(json 'my $a = $d->{jobs}[1]{details}{after}[0];
