@@ -233,6 +233,8 @@ struct event {
 	double time_s;		/* wall clock */
 	int64_t job_id, run_id;	/* 0: none */
 	char *kind, *text;	/* owned */
+	/* "cpu:0,cpu:1": what a suspended run left, or came back to; owned; NULL: not known */
+	char *devices;
 };
 
 struct event_list {

@@ -170,6 +170,7 @@ struct page {
 	double now_s, since_s;		/* wall clock */
 	double from_s;			/* begin of the timeline: since_s, or the first turn */
 	struct status status;		/* jobs that have not ended, or ended since since_s */
+	double *last_batch;		/* owned; of the last run of each job of status, or NaN */
 	struct page_turn *turns;	/* owned; by device, then by time */
 	int n_turns;
 	struct page_job *jobs;		/* owned */

@@ -17,7 +17,7 @@
 #include "pollux/text.h"
 #include "sql.h"
 
-#define VERSION 50
+#define VERSION 51
 #define STAMP "PRAGMA application_id = " SQL_NUMBER(STORE_APPLICATION_ID) ";" \
 	"PRAGMA user_version = " SQL_NUMBER(VERSION) ";"
 
@@ -322,10 +322,11 @@ const char schema_text[] =
 	" job_id INTEGER NOT NULL REFERENCES jobs (id) ON DELETE CASCADE, name TEXT NOT NULL,"
 	" time_s REAL NOT NULL, samples REAL, value REAL, PRIMARY KEY (job_id, name, time_s)"
 	") STRICT, WITHOUT ROWID;"
+	/* devices: those that a suspended run left, or came back to; with commas between them. */
 	"CREATE TABLE events ("
 	" id INTEGER PRIMARY KEY AUTOINCREMENT, time_s REAL NOT NULL,"
 	" job_id INTEGER REFERENCES jobs (id) ON DELETE CASCADE, run_id INTEGER,"
-	" kind TEXT NOT NULL, text TEXT NOT NULL"
+	" kind TEXT NOT NULL, text TEXT NOT NULL, devices TEXT"
 	") STRICT;"
 	"CREATE INDEX events_by_job ON events (job_id);"
 	"CREATE TABLE decisions ("

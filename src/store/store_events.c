@@ -72,6 +72,7 @@ static const struct store_column of_event[] = {
 	C("run_id", INT64, run_id, ZERO, 0),
 	C("kind", TEXT, kind, KNOWN, 0),
 	C("text", TEXT, text, KNOWN, 0),
+	C("devices", TEXT, devices, ZERO, 0),
 };
 static const struct store_table events_table = TABLE_OF("events", of_event);
 #undef ROW

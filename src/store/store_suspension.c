@@ -44,6 +44,17 @@ static const struct move {
 	bool in_use;			/* of the devices, afterwards */
 } suspends = { "asked", "suspended", false }, resumes = { "resuming", "resumed", true };
 
+/* Adds an event with the devices that the run leaves, or comes back to: run_devices has the last
+ * ones alone. */
+static int add_event(struct store *s, const struct run *run, const char *kind, const char *text,
+		     struct err *err)
+{
+	return sql_run(s, NULL, err, "INSERT INTO events (time_s, job_id, run_id, kind, text,"
+		       " devices) SELECT ?1, ?2, ?3, ?4, ?5, group_concat(device) FROM"
+		       " (SELECT device FROM run_devices WHERE run_id = ?3 ORDER BY position)",
+		       "diitt", clock_wall_s(), run->job_id, run->id, kind, text);
+}
+
 /* Writes the run's columns of suspension, in_use for its devices and an event, if the run in the
  * store is in the state before; commits. *moved: the run was in that state, and all is written: the
  * commit may be the first write that a full disk refuses. */
@@ -58,7 +69,7 @@ static int move_suspension(struct store *s, const struct run *run, const struct 
 	*moved = rc == 1;
 	rc = rc < 0 ||
 	     (*moved && (run_devices_set_in_use(s, run->id, m->in_use, err) ||
-			 store_event_add(s, run->job_id, run->id, m->event, text, err)));
+			 add_event(s, run, m->event, text, err)));
 	rc = store_finish(s, rc, err);
 	*moved = *moved && rc == 0;
 	return rc;

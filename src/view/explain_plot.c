@@ -1,8 +1,8 @@
 /* explain_plot.c - a script for gnuplot: draws goodput against devices on the left and against
  * batch size on the right, both with the measured points and the job's present point, on the right
- * also the batch sizes that ran out of memory or failed. While the
- * noise scale is unknown, so is the worth of a larger batch. Then only throughput is drawn, and the
- * title says why. */
+ * also the batch sizes that ran out of memory or failed. Where one number of devices or one batch
+ * size is possible, the other half is drawn alone. While the noise scale is unknown, so is the
+ * worth of a larger batch. Then only throughput is drawn, and the title says why. */
 #include <math.h>
 #include <string.h>
 
@@ -44,7 +44,7 @@ static bool knows_goodput(const struct explanation *e)
 /* --- data --- */
 
 /* Throughput, goodput and efficiency of a batch that need not divide by the replicas, by the
- * smallest number of passes. */
+ * smallest number of passes; nothing for a batch that does not fit. */
 static void add_size(const struct explanation *e, double batch_size, struct text *t)
 {
 	struct goodput_model g = job_model_on(&e->model, e->replicas);
@@ -62,9 +62,12 @@ static void add_size(const struct explanation *e, double batch_size, struct text
 	text_addf(t, "%.9g %.9g %.9g %.9g\n", batch_size, rate, goodput, 100 * goodput / rate);
 }
 
-/* Measured samples per second: by devices, and by batch size for the curve's number of devices. */
-static void add_measured(const struct explanation *e, struct text *t)
+/* Measured samples per second: by devices, and by batch size for the curve's number of devices.
+ * Returns how many have that number. */
+static int add_measured(const struct explanation *e, struct text *t)
 {
+	int n = 0;
+
 	begin_data(t, "measured");
 	for (int i = 0; i < e->knowledge->seen.count; i++) {
 		const struct observation *seen = &e->knowledge->seen.items[i];
@@ -74,8 +77,10 @@ static void add_measured(const struct explanation *e, struct text *t)
 
 		text_addf(t, "%d %.9g %.9g", replicas, rate, batch_size);
 		text_addf(t, replicas == e->replicas ? " %.9g\n" : " NaN\n", rate);
+		n += replicas == e->replicas;
 	}
 	end_data(t);
+	return n;
 }
 
 /* The samples of a pass of the i-th trial that ran out of memory or failed; 0: the trial had
@@ -107,11 +112,13 @@ static int64_t largest_failed(const struct explanation *e)
 
 /* --- the picture --- */
 
-/* False: the job has one batch size, which the left frame shows. */
-static bool has_sizes(const struct explanation *e)
+static int count_curves(const struct explanation *e)
 {
-	return configuration_batch_size(&e->batches[e->n_batches - 1].configuration) >
-	       configuration_batch_size(&e->batches[0].configuration);
+	int n = 0;
+
+	for (int r = 1; r <= e->n_devices; r++)
+		n += is_curve(e, r);
+	return n;
 }
 
 static void add_left(const struct explanation *e, struct text *t)
@@ -131,7 +138,7 @@ static void add_left(const struct explanation *e, struct text *t)
 	text_add(t, e->now.goodput > 0 ? ", $now using 1:2 with points ls 5 title 'now'\n" : "\n");
 }
 
-static void add_right(const struct explanation *e, struct text *t)
+static void add_right(const struct explanation *e, bool is_measured, struct text *t)
 {
 	double low = (double)configuration_batch_size(&e->batches[0].configuration);
 	double high = (double)configuration_batch_size(&e->batches[e->n_batches - 1].configuration);
@@ -150,11 +157,14 @@ static void add_right(const struct explanation *e, struct text *t)
 			 "set y2range [0:105]\n"
 			 "set y2tics 20 nomirror out scale 0.6 tc rgb '#333333'\n"
 			 "set format y2 '%.0f'\n");
-	text_add(t, "plot $sizes using 1:2 with lines ls 2 title 'throughput', ");
+	text_add(t, "set yrange [0:*]\n"
+		 "set ylabel 'samples/s'\n"
+		 "plot $sizes using 1:2 with lines ls 2 title 'throughput'");
 	if (knows_goodput(e))
-		text_add(t, "$sizes using 1:3 with lines ls 1 title 'goodput', $sizes using 1:4 "
-			 "axes x1y2 with lines ls 3 title 'efficiency', ");
-	text_add(t, "$measured using 3:4 with points ls 4 title 'measured throughput'");
+		text_add(t, ", $sizes using 1:3 with lines ls 1 title 'goodput', $sizes using 1:4 "
+			 "axes x1y2 with lines ls 3 title 'efficiency'");
+	if (is_measured)
+		text_add(t, ", $measured using 3:4 with points ls 4 title 'measured throughput'");
 	if (largest_failed(e) > 0)
 		text_add(t, ", $failed using 1:2 with points ls 6 title 'does not work'");
 	text_add(t, e->now.goodput > 0 ? ", $now using 3:2 with points ls 5 title 'now'\n" : "\n");
@@ -164,6 +174,8 @@ static void plot_script(const struct explanation *e, const char *format, struct 
 {
 	double low = (double)configuration_batch_size(&e->batches[0].configuration);
 	double high = (double)configuration_batch_size(&e->batches[e->n_batches - 1].configuration);
+	bool has_sizes, has_devices, is_measured;
+	size_t before;
 
 	begin_data(t, "devices");
 	for (int r = 1; r <= e->n_devices; r++)
@@ -172,10 +184,13 @@ static void plot_script(const struct explanation *e, const char *format, struct 
 				  e->best[r].goodput);
 	end_data(t);
 	begin_data(t, "sizes");
+	before = t->length;
 	for (int i = 0; i < SIZES; i++)
 		add_size(e, low * pow(high / low, i / (SIZES - 1.0)), t);
+	has_sizes = high > low && t->length > before;
+	has_devices = !has_sizes || count_curves(e) > 1;
 	end_data(t);
-	add_measured(e, t);
+	is_measured = add_measured(e, t) > 0;
 	begin_data(t, "failed");
 	for (int i = 0; i < n_failed(e); i++)
 		if (failed_size(e, i) > 0)
@@ -196,7 +211,7 @@ static void plot_script(const struct explanation *e, const char *format, struct 
 		 "set style line 5 lc rgb '#c0203a' pt 6 ps 2.2 lw 2\n"		/* now */
 		 "set style line 6 lc rgb '#c0203a' pt 2 ps 1.4 lw 2\n"		/* failed */
 		 "set format y '%.1s%c'\n");
-	text_addf(t, "set multiplot layout 1,%d title 'job %lld, ", has_sizes(e) ? 2 : 1,
+	text_addf(t, "set multiplot layout 1,%d title 'job %lld, ", has_sizes + has_devices,
 		  (long long)e->job->id);
 	picture_add_quoted(t, e->job->declared.name, TITLE_MAX);
 	text_add(t, ", on ");
@@ -204,9 +219,10 @@ static void plot_script(const struct explanation *e, const char *format, struct 
 	if (!knows_goodput(e))
 		text_add(t, "; noise scale unknown: no goodput or efficiency");
 	text_add(t, "' font ',13'\n");
-	add_left(e, t);
-	if (has_sizes(e))
-		add_right(e, t);
+	if (has_devices)
+		add_left(e, t);
+	if (has_sizes)
+		add_right(e, is_measured, t);
 	text_add(t, "unset multiplot\n");
 }
 

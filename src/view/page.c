@@ -26,12 +26,21 @@ static const char style[] =
 	".wide:not(.jobs) .n:first-child{width:1%}"
 	".n{text-align:right;white-space:nowrap}td.why{min-width:20rem}"
 	"td.name{overflow-wrap:anywhere;min-width:6rem}\n"
-	"i{display:inline-block;width:.7em;height:.7em;border-radius:2px;margin-right:.4em}\n"
-	"svg{display:block;width:100%;height:auto}.timeline{min-width:44rem}\n"
+	/* Looks of jobs: six colours that the colour-blind tell apart, each with three patterns. */
+	".c0{--c:#0072b2;--on:#fff}.c1{--c:#e69f00}.c2{--c:#009e73}.c3{--c:#cc79a7}"
+	".c4{--c:#56b4e9}.c5{--c:#c8401e;--on:#fff}\n"
+	"i{display:inline-block;width:.8em;height:.8em;margin-right:.4em;"
+	"background:var(--c)}\n"
+	"i.p1{background:repeating-linear-gradient(45deg,var(--c) 0 3px,var(--back) 3px 5px)}"
+	"i.p2{background:radial-gradient(var(--back) 1.2px,var(--c) 1.7px) 0 0/.4em .4em}\n"
+	".p1 .line{stroke-dasharray:7 3}.p2 .line{stroke-dasharray:2 2}\n"
+	".chart,.timeline{display:block;width:100%;height:auto}.timeline{min-width:44rem}\n"
 	"svg text{fill:var(--ink);font:11px system-ui,sans-serif}\n"
 	"svg .axis,svg .value,svg .first{fill:var(--dim);font-size:10px}"
-	"svg .axis,svg .in{text-anchor:middle}svg .device,svg .value{text-anchor:end}\n"
-	"svg .in{fill:#fff}.idle{fill:var(--idle)}.tick{stroke:var(--line);fill:none}\n"
+	"svg .axis{text-anchor:middle}svg .device,svg .value{text-anchor:end}\n"
+	".bar{fill:var(--c)}svg .in{fill:var(--on,#000);stroke:var(--c);stroke-width:3px;"
+	"paint-order:stroke}\n"
+	".idle{fill:var(--idle)}.tick{stroke:var(--line);fill:none}\n"
 	".line{fill:none;stroke:var(--c);stroke-width:1.5}.end{fill:var(--c)}\n"
 	".charts{display:grid;grid-template-columns:repeat(auto-fill,minmax(17rem,1fr));"
 	"gap:.6rem}\n"
@@ -89,8 +98,8 @@ static void add_built(struct text *out, const char *class, struct text *t)
 
 static void add_id(struct text *out, int64_t id)
 {
-	text_addf(out, "<tr><td class=\"n\"><i style=\"background:hsl(%d 55%% 50%%)\"></i>%lld"
-		  "</td>", page_hue(id), (long long)id);
+	text_addf(out, "<tr><td class=\"n\"><i class=\"%s\"></i>%lld</td>", page_look(id).s,
+		  (long long)id);
 }
 
 /* --- the table of jobs --- */
@@ -100,8 +109,27 @@ static bool has_ended(const struct status_job *item)
 	return item->state >= SHOWN_DONE;
 }
 
+/* When it ended, or is to end. */
+static void add_end(struct text *t, const struct page *p, const struct status_job *item)
+{
+	if (has_ended(item))
+		text_add(t, format_time(item->job->end_time_s, p->now_s).s);
+	else if (isfinite(item->likely_end_s))
+		text_addf(t, "likely %s; %s to %s", format_time(item->likely_end_s, p->now_s).s,
+			  format_time(item->end_from_s, p->now_s).s,
+			  format_time(item->end_to_s, p->now_s).s);
+	else if (isfinite(item->expected_s))
+		text_addf(t, "in ~%s", format_duration(item->expected_s).s);
+	else if (isfinite(item->eta_s))
+		text_addf(t, "in %s", format_duration(item->eta_s).s);
+	else
+		text_add(t, "-");
+}
+
 static void add_job_row(struct text *out, const struct page *p, const struct status_job *item)
 {
+	double batch_size = has_ended(item) ? p->last_batch[item - p->status.items]
+					    : status_batch(item);
 	struct text t = TEXT_INIT;
 
 	add_id(out, item->job->id);
@@ -118,23 +146,18 @@ static void add_job_row(struct text *out, const struct page *p, const struct sta
 	if (item->run)
 		status_add_devices(&t, item->run);
 	add_built(out, "", &t);
-	if (isfinite(item->done_ratio))
-		text_addf(&t, "%.0f %%", floor(item->done_ratio * 100));
+	status_add_done(&t, item);
 	add_built(out, "n", &t);
-	if (isfinite(status_batch(item)))
-		text_addf(&t, "%.0f", status_batch(item));
+	if (isfinite(batch_size))
+		text_addf(&t, "%.0f", batch_size);
 	add_built(out, "n", &t);
-	if (isfinite(item->throughput_eps))
+	if (has_ended(item) && isfinite(item->job->progress.samples))
+		text_add(&t, format_count(item->job->progress.samples).s);
+	else if (isfinite(item->throughput_eps))
 		text_addf(&t, "%s/s", format_count(item->throughput_eps).s);
 	add_built(out, "n", &t);
 	add_cell(out, "n", format_duration(item->run_time_s).s);
-	if (has_ended(item))
-		text_add(&t, format_time(item->job->end_time_s, p->now_s).s);
-	else if (isfinite(item->end_from_s) && isfinite(item->end_to_s))
-		text_addf(&t, "%s to %s", format_time(item->end_from_s, p->now_s).s,
-			  format_time(item->end_to_s, p->now_s).s);
-	else
-		text_add(&t, "-");
+	add_end(&t, p, item);
 	add_built(out, "", &t);
 	if (has_ended(item))
 		status_add_end(&t, item->job);

@@ -21,7 +21,7 @@ struct parts {
 	const struct run *run;
 };
 
-static void add_turn(const struct parts *p, const struct device *d, double from_s, double to_s)
+static void add_turn(const struct parts *p, const char *device, double from_s, double to_s)
 {
 	struct page *page = p->page;
 	struct page_turn *turn;
@@ -39,17 +39,23 @@ static void add_turn(const struct parts *p, const struct device *d, double from_
 		.run_number = p->run->number, .from_s = from_s, .to_s = to_s,
 		.configuration = p->run->configuration,
 	};
-	snprintf(turn->device, sizeof(turn->device), "%s", d->id);
+	snprintf(turn->device, sizeof(turn->device), "%s", device);
 	snprintf(turn->how, sizeof(turn->how), "%s",
 		 p->run->state != RUN_ENDED ? "not ended"
 		 : p->run->stop_reason != STOP_NONE ? stop_reason_words(p->run->stop_reason)
 						    : run_outcome_name(p->run->outcome));
 }
 
-static void add_part(const struct parts *p, double from_s, double to_s)
+/* devices: with commas between them; NULL: those that the run has now, or had last. */
+static void add_part(const struct parts *p, const char *devices, double from_s, double to_s)
 {
-	for (int i = 0; i < p->run->configuration.replicas && p->run->devices; i++)
-		add_turn(p, &p->run->devices[i], from_s, to_s);
+	char *names = devices ? xstrdup(devices) : NULL, *rest = names, *name;
+
+	while (rest && (name = strsep(&rest, ",")))
+		add_turn(p, name, from_s, to_s);
+	for (int i = 0; !devices && i < p->run->configuration.replicas && p->run->devices; i++)
+		add_turn(p, p->run->devices[i].id, from_s, to_s);
+	free(names);
 }
 
 static void add_run(const struct parts *p, const struct event_list *events)
@@ -64,20 +70,21 @@ static void add_run(const struct parts *p, const struct event_list *events)
 		if (e->run_id != run->id)
 			continue;
 		if (!strcmp(e->kind, "suspended") && isfinite(from_s)) {
-			add_part(p, from_s, e->time_s);
+			add_part(p, e->devices, from_s, e->time_s);
 			from_s = (double)NAN;
 		} else if (!strcmp(e->kind, "resumed")) {
 			from_s = e->time_s;
 		}
 	}
-	add_part(p, from_s, end_s);
+	add_part(p, NULL, from_s, end_s);
 }
 
 static int read_turns_of(struct store *s, const struct job *job, struct page *page,
-			 struct err *err)
+			 double *last_batch, struct err *err)
 {
 	struct event_list events;
 	struct run_list runs;
+	int64_t batch_size = 0;
 
 	if (store_runs_of_job(s, job->id, &runs, err))
 		return -1;
@@ -87,6 +94,9 @@ static int read_turns_of(struct store *s, const struct job *job, struct page *pa
 	}
 	for (int i = 0; i < runs.count; i++)
 		add_run(&(struct parts){ page, job, &runs.items[i] }, &events);
+	for (int i = 0; i < runs.count; i++)
+		batch_size = configuration_batch_size(&runs.items[i].configuration);
+	*last_batch = batch_size > 0 ? (double)batch_size : (double)NAN;
 	event_list_release(&events);
 	run_list_release(&runs);
 	return 0;
@@ -104,8 +114,9 @@ static int read_turns(struct store *s, struct page *page, struct err *err)
 {
 	double first_s = page->now_s - 60;
 
+	page->last_batch = xcalloc((size_t)page->status.jobs.count + 1, sizeof(double));
 	for (int i = 0; i < page->status.jobs.count; i++)
-		if (read_turns_of(s, page->status.items[i].job, page, err))
+		if (read_turns_of(s, page->status.items[i].job, page, &page->last_batch[i], err))
 			return -1;
 	if (page->n_turns)
 		qsort(page->turns, (size_t)page->n_turns, sizeof(*page->turns), by_device);
@@ -254,6 +265,7 @@ void page_release(struct page *p)
 	for (int i = 0; i < p->n_turns; i++)
 		free(p->turns[i].job_name);
 	free(p->turns);
+	free(p->last_batch);
 	for (int i = 0; i < p->n_jobs; i++)
 		curve_list_release(&p->jobs[i].curves);
 	free(p->jobs);

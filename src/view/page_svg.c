@@ -39,10 +39,16 @@ static void add_label(struct text *out, const char *class, double x, double y, c
 	text_add(out, "</text>\n");
 }
 
-/* The colour of a job, always the same: an angle of hsl(). */
-int page_hue(int64_t job_id)
+#define COLOURS 6
+#define PATTERNS 3
+
+struct formatted page_look(int64_t job_id)
 {
-	return (int)(job_id * 137 % 360);
+	struct formatted look;
+
+	snprintf(look.s, sizeof(look.s), "c%c p%c", (char)('0' + job_id % COLOURS),
+		 (char)('0' + job_id / COLOURS % PATTERNS));
+	return look;
 }
 
 /* --- curves of a job, or of the jobs of a group --- */
@@ -155,7 +161,7 @@ static void add_line(struct text *out, const struct scale *s, const struct chart
 
 	if (c->n == 0)
 		return;
-	text_addf(out, "<g style=\"--c:hsl(%d 60%% 50%%)\">", page_hue(line->job_id));
+	text_addf(out, "<g class=\"%.*s\">", is_named ? 5 : 2, page_look(line->job_id).s);
 	last = add_points(out, s, c);
 	/* a cross at the top for each value that is not finite */
 	for (int k = 0; k < c->n; k++)
@@ -263,12 +269,24 @@ static void add_bar(struct text *out, const struct page *p, const struct page_tu
 {
 	double x = time_x(p, turn->from_s), width = time_x(p, turn->to_s) - x;
 	int64_t batch_size = configuration_batch_size(&turn->configuration);
+	struct formatted look = page_look(turn->job_id);
+	const char *pattern = look.s + strcspn(look.s, "p");
+	struct text t = TEXT_INIT;
+	const char *place;
 
-	text_addf(out, "<g><rect x=\"%.2f\" y=\"%.0f\" width=\"%.2f\" height=\"%.0f\" "
-		  "fill=\"hsl(%d 55%% 50%%)\"/>", x, y, fmax(width - 0.6, 0.6), BAR,
-		  page_hue(turn->job_id));
-	if (width > 18 + 7 * log10((double)turn->job_id + 1))
-		add_label(out, "in", x + width / 2, y + BAR - 5, "%lld", (long long)turn->job_id);
+	text_addf(&t, "x=\"%.2f\" y=\"%.0f\" width=\"%.2f\" height=\"%.0f\"",
+		  x, y, fmax(width - 0.6, 0.6), BAR);
+	place = t.data;
+	text_addf(out, "<g class=\"%s\"><rect class=\"bar\" %s/>", look.s, place);
+	if (pattern[1] != '0')
+		text_addf(out, "<rect fill=\"url(#%s)\" %s/>", pattern, place);
+	/* a picture within cuts the name at the end of the bar */
+	if (width > 12 + 7 * log10((double)turn->job_id + 1)) {
+		text_addf(out, "<svg %s>", place);
+		add_label(out, "in", 5, BAR - 5, "%lld %s", (long long)turn->job_id,
+			  turn->job_name);
+		text_add(out, "</svg>");
+	}
 	text_addf(out, "<title>job %lld, ", (long long)turn->job_id);
 	page_add_text(out, turn->job_name);
 	text_addf(out, ": run %d, %s, %s from ", turn->run_number, turn->how,
@@ -279,6 +297,7 @@ static void add_bar(struct text *out, const struct page *p, const struct page_tu
 			  turn->configuration.replicas,
 			  plural(turn->configuration.replicas));
 	text_add(out, "</title></g>\n");
+	text_release(&t);
 }
 
 static int count_devices(const struct page *p)
@@ -304,6 +323,11 @@ void page_add_timeline(struct text *out, const struct page *p)
 	text_add(out, "<div class=\"wide\">");
 	begin_picture(out, "timeline", LINES_LEFT + LINES_WIDTH + 6, height + 4,
 		      "devices and the jobs that had them");
+	text_add(out, "<defs><pattern id=\"p1\" width=\"7\" height=\"7\" "
+		 "patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\">"
+		 "<rect width=\"3\" height=\"7\" opacity=\".2\"/></pattern>"
+		 "<pattern id=\"p2\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\">"
+		 "<circle cx=\"2\" cy=\"2\" r=\"1.6\" opacity=\".3\"/></pattern></defs>\n");
 	for (int i = 0; first + i * step_s < p->now_s; i++) {
 		double x = time_x(p, first + i * step_s);
 

@@ -68,6 +68,9 @@ void status_add_metrics(struct text *t, const struct job_metric_list *metrics);
 void status_add_devices(struct text *t, const struct run *run);
 /* "1.2 GiB kept", where it is suspended. */
 void status_add_kept(struct text *t, const struct run *run);
+/* status_table.c: the share of the work that was declared, "over" beyond its end; where none was
+ * declared the samples or the updates done. */
+void status_add_done(struct text *t, const struct status_job *item);
 /* status_table.c: the column REASON. */
 void status_add_why(struct text *t, const struct status *status, const struct status_job *item);
 /* The last status of the program of an ended job, or what went wrong; nothing if neither is
@@ -207,7 +210,8 @@ struct chart_line {
 };
 void page_add_chart(struct text *out, const char *title, const struct chart_line *lines, int n);
 
-/* The colour of a job, always the same: an angle of hsl(). */
-int page_hue(int64_t job_id);
+/* The classes of a job's colour and pattern, always the same: "c3 p1". Eighteen jobs in a row have
+ * looks of their own. */
+struct formatted page_look(int64_t job_id);
 
 #endif

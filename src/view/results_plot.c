@@ -10,13 +10,20 @@
 
 #define FRAMES_MAX 4
 #define TITLE_MAX 40		/* characters of a name or a value */
-/* An axis is logarithmic if the largest value is so many times the smallest. */
-#define LOG_RATIO 20
+/* An axis is logarithmic if the largest value is so many times the smallest: 0.1 is not ten times
+ * 0.01 to the last digit. */
+#define LOG_RATIO (10 * (1 - 1e-9))
+/* Such an axis has a mark for each of so few values, as they were written, else powers of ten:
+ * from or up to these as 1e-4. */
+#define MARKS_MAX 5
+#define SMALL 1e-3
+#define LARGE 1e6
 
 /* The values of a parameter among the jobs that have a finite value of the metric. */
 struct frame {
 	const char **values;		/* owned; borrowed texts, each once, in the order of jobs */
 	int n;
+	double low, high;		/* of numbers */
 	bool is_number, is_logarithmic;
 };
 
@@ -39,8 +46,8 @@ static int find_value(const struct frame *f, const char *value)
 
 static void find_scale(struct frame *f)
 {
-	double low = INFINITY, high = -INFINITY;
-
+	f->low = INFINITY;
+	f->high = -INFINITY;
 	f->is_number = true;
 	for (int i = 0; i < f->n; i++) {
 		double x;
@@ -49,10 +56,10 @@ static void find_scale(struct frame *f)
 			f->is_number = false;
 			return;
 		}
-		low = fmin(low, x);
-		high = fmax(high, x);
+		f->low = fmin(f->low, x);
+		f->high = fmax(f->high, x);
 	}
-	f->is_logarithmic = low > 0 && high / low >= LOG_RATIO;
+	f->is_logarithmic = f->low > 0 && f->high / f->low >= LOG_RATIO;
 }
 
 static struct frame read_frame(const struct results *r, int parameter)
@@ -96,19 +103,29 @@ static int add_data(const struct results *r, const struct frame *f, int paramete
 	return n;
 }
 
-/* Adds the marks of an axis whose values are not numbers, side by side in their order. */
+/* Adds the marks of an axis. Values that are not numbers stand side by side in their order. */
 static void add_tics(const struct frame *f, struct text *t)
 {
-	text_add(t, "unset logscale x\nset xrange [*:*]\nset xtics auto\n");
+	text_add(t, "unset logscale x\nset xrange [*:*]\nset xtics auto\nset format x\n");
+	if (f->is_logarithmic && (f->low < SMALL || f->high >= LARGE))
+		text_add(t, "set format x '%.0te%T'\n");
 	if (f->is_logarithmic)
-		text_add(t, "set logscale x\n");
-	if (f->is_number)
+		text_addf(t, "set logscale x\nset xrange [%.9g:%.9g]\n",
+			  f->low * pow(f->low / f->high, 0.04),
+			  f->high * pow(f->high / f->low, 0.04));
+	if (!f->is_number)
+		text_addf(t, "set xrange [-0.5:%d.5]\n", f->n - 1);
+	else if (!f->is_logarithmic || f->n > MARKS_MAX)
 		return;
-	text_addf(t, "set xrange [-0.5:%d.5]\nset xtics (", f->n - 1);
+	text_add(t, "set xtics (");
 	for (int i = 0; i < f->n; i++) {
+		double x = i;
+
 		text_add(t, i ? ", '" : "'");
 		picture_add_quoted(t, f->values[i], TITLE_MAX);
-		text_addf(t, "' %d", i);
+		if (f->is_number)
+			number_parse(f->values[i], &x);
+		text_addf(t, "' %.9g", x);
 	}
 	text_add(t, ")\n");
 }
@@ -166,7 +183,8 @@ int results_draw(const struct results *r, const char *path, struct err *err)
 	}
 	text_add(&script, data.data);
 	picture_add_style(&script, picture_format(path));
-	text_addf(&script, "set offsets graph 0.04, graph 0.04, graph 0.04, graph 0.04\n"
+	text_addf(&script, "set bmargin 4\n"
+		  "set offsets graph 0.04, graph 0.04, graph 0.04, graph 0.04\n"
 		  "set multiplot layout 1,%d\n", n);
 	text_add(&script, frames.data);
 	text_add(&script, "unset multiplot\n");

@@ -25,22 +25,21 @@ static const struct table_column columns[] = {
 
 /* --- cells --- */
 
-/* Share of the declared work; if none was declared, the samples or the updates done. */
-static void add_done(struct table *t, const struct status_job *item)
+void status_add_done(struct text *t, const struct status_job *item)
 {
 	const struct progress *progress = &item->job->progress;
 
 	if (item->done_ratio > 1)
-		table_text(t, "over");
+		text_add(t, "over");
 	else if (isnan(item->done_ratio) && (progress->samples >= job_total_samples(item->job) ||
 					     progress->steps >= job_total_steps(item->job)))
-		table_text(t, "-");	/* it had ended and was queued again */
+		text_add(t, "-");	/* it had ended and was queued again */
 	else if (isfinite(item->done_ratio))
-		table_cell(t, "%.0f%%", floor(item->done_ratio * 100));
+		text_addf(t, "%.0f%%", floor(item->done_ratio * 100));
 	else if (isfinite(progress->samples) || isnan(progress->steps))
-		table_count(t, progress->samples);
+		text_add(t, format_count(progress->samples).s);
 	else
-		table_cell(t, "%s st", format_count(progress->steps).s);
+		text_addf(t, "%s st", format_count(progress->steps).s);
 }
 
 double status_batch(const struct status_job *item)
@@ -150,18 +149,19 @@ static void add_row(struct table *t, const struct status *status, const struct s
 		[SHOWN_FAILED] = STYLE_RED,
 		[SHOWN_CANCELLED] = STYLE_DIM, [SHOWN_TIMEOUT] = STYLE_RED,
 	};
-	struct text name = TEXT_INIT;
-	struct text reason = TEXT_INIT;
 	double batch_size = status_batch(item);
+	struct text text = TEXT_INIT;
 
 	table_cell(t, "%lld", (long long)item->job->id);
-	status_add_name(&name, status, item->job);
-	table_text(t, name.data);
-	text_release(&name);
+	status_add_name(&text, status, item->job);
+	table_text(t, text.data);
+	text_clear(&text);
 	table_text(t, shown_state_name(item->state));
 	table_positive(t, item->run ? run_held(item->run) : 0);
 	table_duration(t, item->run_time_s);
-	add_done(t, item);
+	status_add_done(&text, item);
+	table_text(t, text.data);
+	text_clear(&text);
 	if (batch_size < 100000)
 		table_cell(t, "%.0f", batch_size);
 	else
@@ -171,9 +171,9 @@ static void add_row(struct table *t, const struct status *status, const struct s
 		table_cell(t, "~%s", format_duration(item->expected_s).s);
 	else
 		table_duration(t, item->eta_s);
-	status_add_why(&reason, status, item);
-	table_text(t, reason.data);
-	text_release(&reason);
+	status_add_why(&text, status, item);
+	table_text(t, text.data);
+	text_release(&text);
 	table_style(t, styles[item->state]);
 	if (job_has_ended(item->job->state))
 		table_one_line(t);

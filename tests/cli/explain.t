@@ -426,6 +426,8 @@ if command -v gnuplot >/dev/null; then
 			env HWLOC_SYNTHETIC="package:1 core:$cores pu:1" \
 			"$POLLUX" explain "$id" --plot real.svg
 		is "gnuplot does not complain of $cores devices" '' "$err"
+		is "a picture of $cores devices has a half for their number if there are several" \
+			$((cores > 1)) "$(grep -c 'best sizes for each number' real.svg)"
 	done
 	queued_again
 	status 'gnuplot draws a job that does not run' 0 "$POLLUX" explain "$id" --plot real.svg

@@ -170,6 +170,15 @@ given_events() {
 	shift
 	store "$(new_row events "FROM ($given_series)" "$@")"
 }
+# A run that ended had this device in the first third of its time, its own one in the last.
+was_suspended() { # was_suspended RUN DEVICE
+	given_third='(end_time_s - launch_time_s) / 3'
+	store -cmd '.timeout 120000' "$(new_row events "FROM runs WHERE id = $1" job_id=@job_id \
+		run_id=@id kind=suspended text= devices="$2" \
+		time_s=@"launch_time_s + $given_third")
+		$(new_row events "FROM runs WHERE id = $1" job_id=@job_id run_id=@id kind=resumed \
+		text= time_s=@"end_time_s - $given_third")"
+}
 # A decision of a pass of long ago, and what it said of a job.
 past_decision() { # past_decision POLICY DEVICES JOB REPLICAS REASON
 	store "$(new_row decisions '' id=7 time_s=140 policy="$1" devices="$2")

@@ -17,7 +17,7 @@ done
 [ "$1" = 0 ] || touch reported
 while [ "$1" != 0 ] && [ ! -e end ]; do sleep 0.1; done
 END
-"$POLLUX" submit -q -b 10 --param lr=0.1,0.2 -- sh reports 0 '{lr}' >/dev/null
+"$POLLUX" submit -q -b 10 --samples 300 --param lr=0.1,0.2 -- sh reports 0 '{lr}' >/dev/null
 "$POLLUX" submit -q -b 10 --name '</title><script>alert("1")</script> & Co' -- \
 	sh reports 2.1 >/dev/null
 esc=$(printf '\033')
@@ -26,6 +26,7 @@ esc=$(printf '\033')
 wait_for 60 [ -e reported ]
 wait_for 20 sh -c '[ "$(sqlite3 -cmd ".timeout 120000" "$POLLUX_DIR/pollux.db" \
 	"SELECT count(*) FROM curve_points WHERE job_id = 3 AND name = '\''loss'\''")" -ge 2 ]'
+was_suspended 1 cpu:7
 status 'page writes a file' 0 "$POLLUX" page -o page.html
 page=$(cat page.html)
 has() { # has NAME TEXT
@@ -46,6 +47,13 @@ has 'the page says why a job waits' '1st in line'
 has 'the timeline names the device' '>cpu:0<'
 has 'the timeline has a bar for a run that ended' ': run 1, completed, '
 has 'the timeline has a bar for the present run' ': run 1, not ended, '
+has 'a bar has the name of its job' '>3 &lt;/title&gt;'
+like 'a run that was suspended is drawn on the devices that it had then' \
+	'>cpu:7</text>.*job 1, .*: run 1' "$(sed -n '/>cpu:7</,$p' page.html | tr '\n' ' ')"
+like 'an ended job has its last batch and its samples' \
+	'<td class="n">10</td><td class="n">400</td>' \
+	"$(sed -n '/id="ended"/,$p' page.html)"
+has 'a job beyond its declared end is over' '<td class="n">over</td>'
 has 'the page draws the loss as a curve' 'aria-label="loss"'
 lacks 'values that are all the same have no range around them' '>0.44</text>'
 has 'the page has the parameters of a group' 'lr=0.2'

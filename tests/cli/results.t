@@ -135,7 +135,7 @@ is 'the group has the name of the command' sh \
 cat >scored <<'END'
 "$POLLUX" report SAMPLES=100 METRIC.f1=0.$((POLLUX_INDEX + 1))
 END
-scored=$("$POLLUX" submit -q --param lr=1e-1,1e-3 --param "rule=a b,it's" --param w=7 -- \
+scored=$("$POLLUX" submit -q --param lr=1e-3,1e-4 --param "rule=a b,it's" --param w=7 -- \
 	sh scored '{lr}{rule}{w}')
 "$POLLUX" schedule
 # shellcheck disable=SC2086 # numbers
@@ -149,6 +149,7 @@ words() { sed 's/<[^>]*>//g' a.svg | tr -s ' \t\n' ' ' | grep -ow "$1" | sort -u
 is 'the picture has a frame for each parameter that differs' 'highest f1 lr rule' \
 	"$(words 'highest f1\|lr\|rule\|w')"
 is 'the axis has the values that are no numbers' 'a b' "$(words 'a b')"
+is 'an axis from a ratio of 10 has the values as typed' '1e-3 1e-4' "$(words '1e-[0-9]')"
 status 'jobs without parameters cannot be drawn' 1 "$POLLUX" results 1 2 --metric acc --plot b.svg
 is 'the message says that no parameter differs' \
 	"pollux: nothing to draw: no parameter differs between jobs that have a \

@@ -1,5 +1,6 @@
 /* test_suspension.c - a run leaves its devices in the store, and comes back: each step only from
  * the state before, and no device is used by two. */
+#include <string.h>
 #include <unistd.h>
 
 #include "pollux/clock.h"
@@ -76,6 +77,7 @@ static bool may_claim(int64_t id)
 static void test_there_and_back(void)
 {
 	struct run run = add_run("cpu:0", true), other;
+	struct event_list events;
 
 	ok(!set_suspended(&run), "a run cannot be suspended before it is asked");
 	ok(state_of(&run) == SUSPENSION_NONE, "a run that is not asked stays as it is");
@@ -101,6 +103,11 @@ static void test_there_and_back(void)
 	ok(state_of(&run) == SUSPENSION_NONE && run.suspended_s > 24.9 &&
 	   isnan(run.suspended_boot_s), "a resumed run has the time of its suspension");
 	ok(!resume(&run), "a run resumes once");
+	check(store_events_of_job(&store, run.job_id, &events, &err), "read its events");
+	ok(events.count == 2 && !strcmp(events.items[0].devices, "cpu:0") &&
+	   !strcmp(events.items[1].devices, "cpu:1"),
+	   "events tell which devices a run left, and to which it came back");
+	event_list_release(&events);
 	ok(!may_claim(run.id), "a running run cannot be claimed");
 	run_release(&other);
 	run_release(&run);
