@@ -42,8 +42,11 @@ VALGRIND = valgrind -q --error-exitcode=99 --leak-check=full
 # others are system headers, so that our warnings stay ours.
 lazy = $(eval $(1) := $(2))$($(1))
 LIBRARIES  = sqlite3 hwloc nlopt qhull_r libpcre2-8
+# Opened at run time, by the one command that asks for it.
+LOADED     = libmicrohttpd
 system_headers = $(patsubst -I%,-isystem %,$(shell $(1)))
-PKG_CFLAGS = $(call lazy,PKG_CFLAGS,$(call system_headers,pkg-config --cflags $(LIBRARIES)))
+PKG_CFLAGS = $(call lazy,PKG_CFLAGS,$(call system_headers,\
+	pkg-config --cflags $(LIBRARIES) $(LOADED)))
 PKG_LIBS   = $(call lazy,PKG_LIBS,$(shell pkg-config --libs $(LIBRARIES)))
 BLAS_CFLAGS = $(call lazy,BLAS_CFLAGS,$(call system_headers,pkg-config --cflags openblas zlib))
 BLAS_LIBS  = $(call lazy,BLAS_LIBS,$(shell pkg-config --libs openblas zlib))

@@ -32,6 +32,7 @@ cli: request view doctor report sim profile pass engine code store sched steps d
 # A header of another library (the beginning of its name), a colon, its layer.
 foreign='sqlite3.h: store
 hwloc: device
+microhttpd.h: cli
 nlopt.h: model
 getopt.h: request
 libqhull: sim

@@ -131,11 +131,13 @@ int results_draw(const struct results *r, const char *path, struct err *err);
 /* --- the page --- */
 
 /* One HTML file that shows the machine: what runs, what waits and why, which device did what, and
- * how jobs go on. It loads nothing, runs no script, and can be printed.
+ * how jobs go on. It loads nothing and can be printed. As a file it runs no script; where it is
+ * served, a script of its own asks for its content again.
  *
  *	struct page p;
  *	if (page_read(&session, since_s, &p, err)) ...
- *	page_print(&p, refresh_s, &text);
+ *	page_print(&p, &content);
+ *	page_add_document(&(struct page_frame){ .refresh_s = 60 }, content.data, &document);
  *	page_release(&p);
  */
 
@@ -166,7 +168,6 @@ struct page_group {
 };
 
 struct page {
-	char host[64];
 	double now_s, since_s;		/* wall clock */
 	double from_s;			/* begin of the timeline: since_s, or the first turn */
 	struct status status;		/* jobs that have not ended, or ended since since_s */
@@ -182,8 +183,26 @@ struct page {
 /* A store that does not exist yet (s->store.db NULL) has no jobs. */
 int page_read(struct session *s, double since_s, struct page *p, struct err *err);
 void page_release(struct page *p);
-/* Appends the document. refresh_s: a browser loads it anew so often; 0: never. */
-void page_print(const struct page *p, double refresh_s, struct text *out);
+/* Appends the content. */
+void page_print(const struct page *p, struct text *out);
+
+struct page_frame {
+	double refresh_s;	/* a browser loads the document anew so often; 0: never */
+	/* of hexadecimal digits: the document has a script, which alone may run, and fetches the
+	 * content from beside itself, by the name "body"; NULL: none */
+	const char *nonce;
+};
+
+struct page_host {
+	char s[64];
+};
+
+/* The name of this machine. */
+struct page_host page_host(void);
+/* Appends the document. */
+void page_add_document(const struct page_frame *frame, const char *content, struct text *out);
+/* Appends what the document lets a browser do, as a Content-Security-Policy says it. */
+void page_add_policy(const char *nonce, struct text *out);
 
 /* --- the past --- */
 

@@ -1,4 +1,4 @@
-/* page.c - prints the page: a table of jobs, the timeline, running jobs, groups. */
+/* page.c - prints the content of the page: a table of jobs, the timeline, running jobs, groups. */
 #include <math.h>
 #include <string.h>
 
@@ -6,50 +6,6 @@
 #include "pollux/text.h"
 
 #define ENDED_SHOWN 30
-
-static const char style[] =
-	":root{color-scheme:light dark;--ink:#1d2430;--dim:#667085;--line:#d5dae1;--back:#fff;"
-	"--idle:#eef1f5}\n"
-	"@media(prefers-color-scheme:dark){:root{--ink:#e6e9ee;--dim:#98a2b3;--line:#3a4250;"
-	"--back:#14181f;--idle:#222834}}\n"
-	"*{box-sizing:border-box}\n"
-	"body{margin:0 auto;padding:1rem;max-width:75rem;background:var(--back);color:var(--ink);"
-	"font:15px/1.45 system-ui,sans-serif}\n"
-	"h1{font-size:1.3rem;margin:0}h2{font-size:1.05rem;margin:2rem 0 .5rem}"
-	"h3{font-size:.95rem;margin:1.2rem 0 .3rem}\n"
-	"p{margin:.3rem 0}a{color:inherit}nav a{margin-right:1em}\n"
-	".dim,nav{color:var(--dim)}.wide{overflow-x:auto}\n"
-	"table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}\n"
-	"th{text-align:left;font-weight:600;color:var(--dim);font-size:.85em}\n"
-	"th,td{padding:.25rem .6rem .25rem 0;border-bottom:1px solid var(--line);"
-	"vertical-align:top}\n"
-	".wide:not(.jobs) .n:first-child{width:1%}"
-	".n{text-align:right;white-space:nowrap}td.why{min-width:20rem}"
-	"td.name{overflow-wrap:anywhere;min-width:6rem}\n"
-	/* Looks of jobs: six colours that the colour-blind tell apart, each with three patterns. */
-	".c0{--c:#0072b2;--on:#fff}.c1{--c:#e69f00}.c2{--c:#009e73}.c3{--c:#cc79a7}"
-	".c4{--c:#56b4e9}.c5{--c:#c8401e;--on:#fff}\n"
-	"i{display:inline-block;width:.8em;height:.8em;margin-right:.4em;"
-	"background:var(--c)}\n"
-	"i.p1{background:repeating-linear-gradient(45deg,var(--c) 0 3px,var(--back) 3px 5px)}"
-	"i.p2{background:radial-gradient(var(--back) 1.2px,var(--c) 1.7px) 0 0/.4em .4em}\n"
-	".p1 .line{stroke-dasharray:7 3}.p2 .line{stroke-dasharray:2 2}\n"
-	".chart,.timeline{display:block;width:100%;height:auto}.timeline{min-width:44rem}\n"
-	"svg text{fill:var(--ink);font:11px system-ui,sans-serif}\n"
-	"svg .axis,svg .value,svg .first{fill:var(--dim);font-size:10px}"
-	"svg .axis{text-anchor:middle}svg .device,svg .value{text-anchor:end}\n"
-	".bar{fill:var(--c)}svg .in{fill:var(--on,#000);stroke:var(--c);stroke-width:3px;"
-	"paint-order:stroke}\n"
-	".idle{fill:var(--idle)}.tick{stroke:var(--line);fill:none}\n"
-	".line{fill:none;stroke:var(--c);stroke-width:1.5}.end{fill:var(--c)}\n"
-	".charts{display:grid;grid-template-columns:repeat(auto-fill,minmax(17rem,1fr));"
-	"gap:.6rem}\n"
-	"pre{white-space:pre-wrap;overflow-wrap:anywhere;margin:.3rem 0;color:var(--dim)}\n"
-	/* On a phone a job is a paragraph: its row without the batch size, and why below. */
-	"@media(max-width:40rem){.jobs thead,.jobs td:empty,.jobs td:nth-child(6){display:none}"
-	".jobs tr{display:flex;flex-wrap:wrap;border-bottom:1px solid var(--line)}"
-	".jobs td{border:0}.jobs td.why{flex-basis:100%;min-width:0}}\n"
-	"@media print{body{max-width:none}section{break-inside:avoid}nav{display:none}}\n";
 
 /* --- texts --- */
 
@@ -299,13 +255,13 @@ static void add_group(struct text *out, const struct page_group *g)
 	text_add(out, "</tbody></table></div></section>\n");
 }
 
-/* --- the document --- */
+/* --- the content --- */
 
 static void add_summary(struct text *out, const struct page *p)
 {
 	const struct status *s = &p->status;
 
-	add_between(out, "<header><h1>", p->host, "</h1>");
+	add_between(out, "<header><h1>", page_host().s, "</h1>");
 	text_addf(out, "<p>%d device%s in use; %d running, ", s->n_devices_in_use,
 		  plural(s->n_devices_in_use), s->n_running);
 	if (s->n_suspended)
@@ -332,18 +288,8 @@ static void begin_section(struct text *out, const char *id, const char *title)
 	text_addf(out, "<section id=\"%s\"><h2>%s</h2>\n", id, title);
 }
 
-void page_print(const struct page *p, double refresh_s, struct text *out)
+void page_print(const struct page *p, struct text *out)
 {
-	text_add(out, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
-		 "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
-		 "<meta http-equiv=\"Content-Security-Policy\" "
-		 "content=\"default-src 'none';style-src 'unsafe-inline';img-src data:\">\n"
-		 "<link rel=\"icon\" href=\"data:,\">\n");
-	if (refresh_s > 0)
-		text_addf(out, "<meta http-equiv=\"refresh\" content=\"%.0f\">\n",
-			  fmax(refresh_s, 1));
-	add_between(out, "<title>pollux: ", p->host, "</title>");
-	text_addf(out, "<style>\n%s</style></head><body>\n", style);
 	add_summary(out, p);
 	text_addf(out, "<nav><a href=\"#queue\">queue</a><a href=\"#devices\">devices</a>"
 		  "<a href=\"#running\">running</a>%s<a href=\"#ended\">ended</a></nav>\n",
@@ -365,5 +311,5 @@ void page_print(const struct page *p, double refresh_s, struct text *out)
 	text_add(out, p->n_groups ? "</section>\n" : "");
 	begin_section(out, "ended", "Ended");
 	add_jobs(out, p, true);
-	text_add(out, "</section>\n</body></html>\n");
+	text_add(out, "</section>\n");
 }

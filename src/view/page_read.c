@@ -241,8 +241,6 @@ int page_read(struct session *s, double since_s, struct page *p, struct err *err
 	int rc;
 
 	*p = (struct page){ .n_turns = 0 };
-	if (gethostname(p->host, sizeof(p->host) - 1))
-		snprintf(p->host, sizeof(p->host), "this machine");
 	p->since_s = query.since_wall_s = since_s;
 	if (status_read(s, &query, &p->status, err))
 		return -1;

@@ -3,7 +3,8 @@
 # Ubuntu, from what was built in BUILD.
 #
 # What the package depends on is read from the program: the libraries that it was linked with.
-# OpenBLAS, gnuplot and cron are asked for by some commands only, so they are recommendations. The
+# OpenBLAS, libmicrohttpd, gnuplot and cron are asked for by some commands only, so they are
+# recommendations. The
 # program opens CUDA's libraries itself; no package provides those.
 set -eu
 [ $# = 2 ] || { sed -n '2s/^# //p' "$0" >&2; exit 64; }
@@ -68,7 +69,7 @@ Installed-Size: $(du -sk --apparent-size "$tree/usr" | cut -f 1)
 Section: science
 Priority: optional
 Depends: $depends
-Recommends: cron | cron-daemon, gnuplot-nox | gnuplot
+Recommends: cron | cron-daemon, gnuplot-nox | gnuplot, libmicrohttpd12 | libmicrohttpd12t64
 Suggests: python3, nvidia-smi
 Description: queue for training jobs on the GPUs of one machine
  pollux keeps a queue of training jobs, gives each of them devices of this
