@@ -112,9 +112,10 @@ struct history {
 	struct sim_figures figures;	/* of all in was */
 };
 
-/* history.c. devices 0: as many as can be used now; slice_s 0: as configured. EX_NOINPUT: no job
- * that could be simulated is done. */
-int history_read(struct session *s, int devices, double slice_s, struct history *h,
+/* history.c. last_s: only jobs that were submitted in so many last seconds; 0: all. devices 0: as
+ * many as can be used now; slice_s 0: as configured. EX_NOINPUT: no job that could be simulated is
+ * done. */
+int history_read(struct session *s, double last_s, int devices, double slice_s, struct history *h,
 		 struct err *err);
 void history_release(struct history *h);
 

@@ -78,7 +78,7 @@ static int simulate_history(const struct simulate_options *o, struct err *err)
 		free(list);
 		return -1;
 	}
-	rc = history_read(&s, (int)o->devices, o->slice_s, &h, err);
+	rc = history_read(&s, o->since_s, (int)o->devices, o->slice_s, &h, err);
 	session_close(&s);
 	if (rc) {
 		free(list);

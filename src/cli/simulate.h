@@ -28,7 +28,7 @@ struct simulate_options {
 	struct text_list policies, workloads_read;
 	struct strings policy_names;	/* of policies, cut at commas */
 	int64_t racks, nodes, gpus_per_node, jobs, workloads, draws, seed, devices;
-	double interval_s, interference, length_spread, restart_s, slice_s, span_s;
+	double interval_s, interference, length_spread, restart_s, slice_s, span_s, since_s;
 	bool json, from_store, events, kinds_blind, plans, contention;
 };
 

@@ -174,6 +174,8 @@ const struct option_spec simulate_option_specs[] = {
 	  RACK_POLICY_NAMES ", default: dally" },
 	{ "from-store", 0, OPTION_FLAG, NULL, O(from_store), 0, 0,
 	  "this machine's own jobs instead; --policy may also be 'all'" },
+	{ "since", 0, OPTION_DURATION, "TIME", O(since_s), 1, 1e10,
+	  "with --from-store: only jobs submitted in the last TIME" },
 	{ "devices", 0, OPTION_INT, "N", O(devices), 1, 1024,
 	  "with --from-store: on so many; default: as many as there are" },
 	{ "plans", 0, OPTION_FLAG, NULL, O(plans), 0, 0,
@@ -256,7 +258,7 @@ static const char *const generate_options[] = {
 	"generate", "jobs", "workloads", "span", "seed", "gpus-per-node", NULL
 };
 static const char *const store_options[] = {
-	"from-store", "devices", "policy", "interval", "slice", "json", "plot", NULL
+	"from-store", "since", "devices", "policy", "interval", "slice", "json", "plot", NULL
 };
 /* Those of simulations begin with "seed", which has an effect only where something is drawn. */
 static const char *const plan_options[] = {
@@ -279,7 +281,7 @@ static const char *const run_options[] = {
 /* The options without which another has no effect. */
 static const char *needed_for(const char *option)
 {
-	if (strcmp(option, "devices") == 0)
+	if (strcmp(option, "devices") == 0 || strcmp(option, "since") == 0)
 		return "from-store";
 	return text_is_among(option, rack_options) ? "racks" : "generate";
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "parts.h"
+#include "pollux/clock.h"
 #include "pollux/engine.h"
 #include "pollux/mem.h"
 
@@ -79,8 +80,8 @@ static int by_submission(const void *a, const void *b)
 	return (x->id > y->id) - (x->id < y->id);
 }
 
-static int make_jobs(struct session *s, struct history *h, const struct job *const *order,
-		     struct err *err)
+static int make_jobs(struct session *s, double since_s, struct history *h,
+		     const struct job *const *order, struct err *err)
 {
 	size_t n = (size_t)h->list.count;
 
@@ -89,7 +90,7 @@ static int make_jobs(struct session *s, struct history *h, const struct job *con
 	for (size_t i = 0; i < n; i++) {
 		enum history_basis basis;
 
-		if (order[i]->profile)
+		if (order[i]->profile || order[i]->submit_time_s < since_s)
 			continue;
 		if (history_job(s, h, order[i], &h->jobs[h->n], &basis, err))
 			return -1;
@@ -131,7 +132,7 @@ static void set_was(struct history *h)
 	h->figures = sim_figures_of(h->was, h->n_done, h->n_done ? h->was[0].submit_s : 0);
 }
 
-static int read_all(struct session *s, struct history *h, struct err *err)
+static int read_all(struct session *s, double since_s, struct history *h, struct err *err)
 {
 	const struct job **order;
 	int rc;
@@ -146,7 +147,7 @@ static int read_all(struct session *s, struct history *h, struct err *err)
 	for (int i = 0; i < h->list.count; i++)
 		order[i] = &h->list.items[i];
 	qsort(order, (size_t)h->list.count, sizeof(const struct job *), by_submission);
-	rc = make_jobs(s, h, order, err);
+	rc = make_jobs(s, since_s, h, order, err);
 	free(order);
 	if (rc)
 		return -1;
@@ -174,13 +175,14 @@ static int read_all(struct session *s, struct history *h, struct err *err)
 	return 0;
 }
 
-int history_read(struct session *s, int devices, double slice_s, struct history *h, struct err *err)
+int history_read(struct session *s, double last_s, int devices, double slice_s, struct history *h,
+		 struct err *err)
 {
 	*h = (struct history){ .n = 0 };
 	if (read_machine(s, h, err) == 0) {
 		h->n_simulated_devices = devices > 0 ? devices : h->n_devices;
 		h->simulated_slice_s = slice_s > 0 ? slice_s : h->config.slice_s;
-		if (read_all(s, h, err) == 0)
+		if (read_all(s, last_s > 0 ? clock_wall_s() - last_s : 0, h, err) == 0)
 			return 0;
 	}
 	history_release(h);

@@ -97,6 +97,12 @@ if command -v gnuplot >/dev/null; then
 	like 'the picture has what it was' '(>|CDATA\[)as it was(<|\])' "$(cat jobs.svg)"
 	like 'the picture has what would have been' '(>|CDATA\[)las(<|\])' "$(cat jobs.svg)"
 fi
+# Without the first three nothing is in the way of four and five.
+status 'simulate takes the jobs since a time' 0 \
+	simulate -p fifo --since $(($(date +%s) - 1700000400))s --json
+is 'jobs submitted before are left out' '2 135
+2 132
+2 132' "$(figures | cut -d' ' -f3,4)"
 # Four devices: three need not wait.
 status 'simulate succeeds with four devices' 0 simulate -p fifo --devices 4 --json
 is 'a third job does not wait on four devices' \
