@@ -149,6 +149,7 @@ struct job {
 	int64_t group_id;
 	int group_index;		/* from 0 */
 	struct strings parameters;	/* "NAME=VALUE" */
+	char *key;			/* of --key, or made by --once; NULL: none */
 	/* The last rung that it reached, and the last that it may go on from (store_groups.h). */
 	int rung, passed_rungs;
 	struct declaration declared;

@@ -42,4 +42,8 @@ struct split {
 bool split_find(const struct split_entry *entries, int n, struct split *split);
 void split_release(struct split *split);
 
+/* The workload that a job has in a sweep that was split with this text: "net [width=64]". The
+ * caller frees it. */
+char *split_workload(const char *text, const char *workload, const struct strings *parameters);
+
 #endif

@@ -33,7 +33,7 @@ struct job_group_list {
 	int count;
 };
 
-/* The jobs to add: make fills in number i (from 0) of n, but not what ties it to the group. Both
+/* The jobs to add: make fills in number i (from 0) of n, but not the number of the group. Both
  * structs are empty (job_init) when make is called, and released after the job was added, also
  * where make fails. */
 struct group_jobs {
@@ -48,11 +48,14 @@ struct group_added {
 	int64_t group_id, first_job_id, last_job_id;
 };
 
-/* Adds the group and its jobs, inside the caller's transaction. Each job has the dependencies of
- * after. */
+/* Adds the group, unless it has a number and so is there, and the jobs, inside the caller's
+ * transaction. Each job has the dependencies of after. */
 int store_group_insert(struct store *s, const struct job_group *group,
 		       const struct group_jobs *jobs, const struct dependency_list *after,
 		       struct group_added *added, struct err *err);
+/* Jobs of the group with this key, which have failed or were cancelled, leave the group and the
+ * table of status: another job takes their place. */
+int store_group_leave(struct store *s, int64_t group_id, const char *key, struct err *err);
 /* EX_NOINPUT if there is no such group. */
 int store_group_get(struct store *s, int64_t id, struct job_group *group, struct err *err);
 /* Inside the caller's transaction. 0: as many as there are devices. */

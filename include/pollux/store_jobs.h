@@ -106,6 +106,16 @@ struct job_list {
 int store_job_insert(struct store *s, struct job *job, const struct job_command *command,
 		     const struct dependency_list *after, struct err *err);
 int store_job_get(struct store *s, int64_t id, struct job *job, struct err *err); /* EX_NOINPUT */
+
+/* The newest job with this key that waits, runs or is done. */
+struct keyed_job {
+	int64_t id;			/* 0: there is none */
+	int64_t group_id;
+	enum job_state state;
+	bool set_aside;			/* as job_state_clause() has it */
+};
+/* A key of NULL has no job. */
+int store_job_by_key(struct store *s, const char *key, struct keyed_job *job, struct err *err);
 /* *is: as job_state_clause() has it. */
 int store_job_is_set_aside(struct store *s, int64_t id, bool *is, struct err *err);
 int store_job_command_get(struct store *s, int64_t id, struct job_command *c, struct err *err);

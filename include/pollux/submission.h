@@ -42,6 +42,17 @@ int submission_vary(const struct command *by, const struct asked *o, char **argv
  * in. */
 void submission_name_template(const char *program, char **argv, struct declaration *d);
 
+/* --- keys: a submission that is there already is not made again --- */
+
+#define KEY_MAX_BYTES 255
+
+/* The key of a job for --once, by what it does: its directory, its command, the variables of --env
+ * and its parameters (NULL: none). The caller frees it. */
+char *submission_once_key(const char *directory, char *const *argv, const struct text_list *env,
+			  const struct strings *parameters);
+/* Checks --key: from 1 to KEY_MAX_BYTES bytes. */
+int submission_check_key(const struct command *by, const char *key, struct err *err);
+
 /* --- what becomes of the words in braces of a submission, for the person who typed them --- */
 
 /* The texts of a job, or of the first run of a sweep. */
@@ -194,6 +205,8 @@ bool sweep_is_asked(const struct sweep_asked *o);
 struct submit_asked {
 	struct asked job;
 	struct sweep_asked sweep;
+	const char *key;		/* --key; NULL: not given */
+	bool once;
 };
 
 struct sweep {
@@ -219,6 +232,8 @@ void sweep_release(struct sweep *s);
 /* Run i, from 0. Name and workload are put in where they were given, else NULL. */
 void sweep_run_init(const struct sweep *s, int i, struct sweep_run *run);
 void sweep_run_release(struct sweep_run *run);
+/* A text of the command line with the values of the run. The caller frees it. */
+char *sweep_run_text(const struct sweep *s, int i, const char *text);
 /* The text of parameter 'lr', borrowed; NULL: there is no such parameter. */
 const char *sweep_run_learning_rate(const struct sweep_run *run);
 /* What varies, for people and programs: "NAME=HOW". */

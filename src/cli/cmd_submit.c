@@ -19,6 +19,10 @@
 
 static const struct option_spec options[] = {
 	{ .name = "declared", .type = OPTION_DECLARED, O(job), .uses = FOR_SUBMIT },
+	{ "key", 0, OPTION_TEXT, "KEY", O(key), .help =
+	  "if a job with this key waits, runs or is done, that is the job: none is added" },
+	{ "once", 0, OPTION_FLAG, NULL, O(once), .help =
+	  "the key is made of the directory, the command, --env and the parameters" },
 	{ "param", 0, OPTION_LIST, "NAME=VALUES", O(sweep.params), .help =
 	  "a run for each value of {NAME}: V1,V2,... or A:B[:STEP] or log:A:B:N; several make a"
 	  " grid" },
@@ -229,14 +233,19 @@ struct submission {
 	struct job *job;
 	const struct job_command *command;
 	const struct dependency_list *after;
+	struct keyed_job there;		/* the job with its key */
 };
 
 static int insert(struct store *s, void *arg, struct err *err)
 {
-	const struct submission *new = arg;
+	struct submission *new = arg;
 	const struct asked *o = new->o;
 	struct job *job = new->job;
 
+	if (store_job_by_key(s, job->key, &new->there, err))
+		return -1;
+	if (new->there.id)
+		return 1;
 	return store_job_insert(s, job, new->command, new->after, err) ||
 	       (!o->force && new->command->checkpoint_dir &&
 		shared_checkpoints_check(s, job->id, job->id, err)) ||
@@ -244,16 +253,34 @@ static int insert(struct store *s, void *arg, struct err *err)
 								   o->parameters, err)) ? -1 : 0;
 }
 
+static void tell_there(const struct keyed_job *there, bool quiet)
+{
+	bool sentence = !quiet && isatty(STDOUT_FILENO);
+
+	if (!sentence)
+		printf("%lld\n", (long long)there->id);
+	if (sentence)
+		printf("Job %lld is there already: it %s\n", (long long)there->id,
+		       job_state_clause(there->state, there->set_aside));
+	else if (!quiet)
+		output_messagef("job %lld is there already: it %s", (long long)there->id,
+				job_state_clause(there->state, there->set_aside));
+}
+
 int submit_add(const struct asked *o, struct job *job, struct job_command *command,
 	       const struct dependency_list *after, struct err *err)
 {
 	const struct declaration *d = &job->declared;
-	struct submission new = { o, job, command, after };
+	struct submission new = { o, job, command, after, { .id = 0 } };
 	bool may_suspend = d->suspend == SUSPEND_AUTO;
+	int rc;
 
 	job->submit_time_s = clock_wall_s();
-	if (submit_into_store(o, job, command, insert, &new, err))
-		return -1;
+	rc = submit_into_store(o, job, command, insert, &new, err);
+	if (rc > 0)
+		tell_there(&new.there, o->quiet);
+	if (rc)
+		return rc > 0 ? 0 : -1;
 	if (o->quiet || !isatty(STDOUT_FILENO)) {
 		printf("%lld\n", (long long)job->id);
 	} else {
@@ -277,15 +304,55 @@ int submit_add(const struct asked *o, struct job *job, struct job_command *comma
 	return 0;
 }
 
+/* Sets the key that the options ask for. */
+static int set_key(const struct submit_asked *all, char **argv, const struct job_command *command,
+		   struct job *job, struct err *err)
+{
+	if (all->once)
+		job->key = submission_once_key(command->directory, argv, &all->job.env, NULL);
+	else if (all->key)
+		job->key = xstrdup(all->key);
+	return job->key ? submission_check_key(&cmd_submit, job->key, err) : 0;
+}
+
+/* Tells what a submission would be. */
+static int dry_run(const struct submit_asked *all, char **argv, const struct job *job,
+		   const struct job_command *command, struct err *err)
+{
+	struct keyed_job there = { .id = 0 };
+	struct session s;
+	int rc;
+
+	if (job->key) {
+		if (session_open(&s, STORE_READ, err))
+			return -1;
+		rc = store_job_by_key(&s.store, job->key, &there, err);
+		session_close(&s);
+		if (rc)
+			return -1;
+	}
+	if (there.id) {
+		output_messagef("job %lld is there already: it %s; nothing would be submitted",
+				(long long)there.id,
+				job_state_clause(there.state, there.set_aside));
+		return 0;
+	}
+	rc = submit_snapshot_tell(job, command, err);
+	if (rc == 0)
+		submit_print_command(&all->job, argv, NULL, job->declared.plans);
+	return rc;
+}
+
 static int submit(const struct submit_asked *all, char **argv, struct err *err)
 {
 	const struct asked *o = &all->job;
-	bool dry_run = all->sweep.dry_run;
 	struct job_command command = { 0 };
 	struct dependency_list after = { 0 };
 	struct job job;
 	int rc;
 
+	if (all->key && all->once)
+		return usage_error(&cmd_submit, err, "give one of --key and --once");
 	if (sweep_is_asked(&all->sweep))
 		return submit_group(all, argv, err);
 	if (all->sweep.max_running || all->sweep.halving)
@@ -294,13 +361,12 @@ static int submit(const struct submit_asked *all, char **argv, struct err *err)
 	job_init(&job);
 	rc = submission_command(&cmd_submit, o, argv, &command, err) ||
 	     submission_job(&cmd_submit, o, &command, &job, err) ||
+	     set_key(all, argv, &command, &job, err) ||
 	     submit_after(&cmd_submit, o, &after, err) ? -1 : 0;
 	if (rc == 0)
-		submit_tell_braces(o, &job, &command, NULL, dry_run);
-	if (rc == 0 && dry_run)
-		rc = submit_snapshot_tell(&job, &command, err);
-	if (rc == 0 && dry_run)
-		submit_print_command(o, argv, NULL, job.declared.plans);
+		submit_tell_braces(o, &job, &command, NULL, all->sweep.dry_run);
+	if (rc == 0 && all->sweep.dry_run)
+		rc = dry_run(all, argv, &job, &command, err);
 	else if (rc == 0)
 		rc = submit_add(o, &job, &command, &after, err);
 	dependency_list_release(&after);
@@ -361,6 +427,7 @@ static const char *const headings[] = {
 	"gpu-memory", "memory, and sharing a device",
 	"snapshot", "code, log and what follows",
 	"env", "how it is started",
+	"key", "what is there already",
 	"param", "sweeps",
 	NULL,
 };

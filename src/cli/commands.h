@@ -244,12 +244,12 @@ void submit_tell_launch(const struct asked *o, const struct job *job,
 
 /* cmd_submit.c: opens the store, and has `insert` add what is submitted, in a transaction and with
  * the snapshot that the job declares; then warns of what may be wrong with the job, whose id insert
- * sets. */
+ * sets. Returns 1, with nothing added, if insert does: all of it is there already. */
 typedef int submit_insert(struct store *s, void *arg, struct err *err);
 int submit_into_store(const struct asked *o, struct job *job, struct job_command *command,
 		      submit_insert *insert, void *arg, struct err *err);
 
-/* cmd_submit.c: adds the job, and prints its number. */
+/* cmd_submit.c: adds the job, unless one with its key is there, and prints the number. */
 int submit_add(const struct asked *o, struct job *job, struct job_command *command,
 	       const struct dependency_list *after, struct err *err);
 

@@ -64,6 +64,8 @@ static bool explains(const struct split_entry *entries, int n, const char *name,
 	return found != NULL;
 }
 
+#define SPLIT_BY "split by "
+
 bool split_find(const struct split_entry *entries, int n, struct split *split)
 {
 	const struct split_entry *at = NULL, *first_at = NULL;
@@ -87,7 +89,7 @@ bool split_find(const struct split_entry *entries, int n, struct split *split)
 		split_release(split);
 		return false;
 	}
-	text_addf(&split->text, "split by %s", split->parameter);
+	text_addf(&split->text, SPLIT_BY "%s", split->parameter);
 	for (int i = 0; i < n; i++) {
 		double sum = 0;
 		int count = 0, first = n;
@@ -113,4 +115,17 @@ void split_release(struct split *split)
 	free(split->parameter);
 	text_release(&split->text);
 	*split = (struct split){ .text = TEXT_INIT };
+}
+
+char *split_workload(const char *text, const char *workload, const struct strings *parameters)
+{
+	char *name = xstrdup(text_starts_with(text, SPLIT_BY) ? text + strlen(SPLIT_BY) : "");
+	const char *value;
+	char *split;
+
+	name[strcspn(name, ":")] = '\0';
+	value = *name ? strings_variable(parameters, name) : NULL;
+	split = value ? xasprintf("%s [%s=%s]", workload, name, value) : xstrdup(workload);
+	free(name);
+	return split;
 }

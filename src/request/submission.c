@@ -86,6 +86,44 @@ void submission_name_template(const char *program, char **argv, struct declarati
 	job_command_release(&c);
 }
 
+/* --- keys --- */
+
+char *submission_once_key(const char *directory, char *const *argv, const struct text_list *env,
+			  const struct strings *parameters)
+{
+	struct text t = TEXT_INIT;
+	char *key;
+
+	text_add_shell_quoted(&t, directory);
+	for (; *argv; argv++) {
+		text_add(&t, " ");
+		text_add_shell_quoted(&t, *argv);
+	}
+	for (size_t i = 0; i < env->count; i++) {
+		text_add(&t, "\nenv ");
+		text_add_shell_quoted(&t, env->items[i]);
+	}
+	for (size_t i = 0; parameters && i < parameters->count; i++) {
+		text_add(&t, "\nparam ");
+		text_add_shell_quoted(&t, parameters->items[i]);
+	}
+	key = xasprintf("once:%016llx", (unsigned long long)text_number(t.data));
+	text_release(&t);
+	return key;
+}
+
+int submission_check_key(const struct command *by, const char *key, struct err *err)
+{
+	size_t n = strlen(key);
+
+	if (n < 1 || n > KEY_MAX_BYTES)
+		return usage_error(by, err, "option '--key' wants from 1 to %d bytes, not %zu",
+				   KEY_MAX_BYTES, n);
+	return 0;
+}
+
+/* --- names --- */
+
 #define NAME_MAX_BYTES 255
 
 int submission_check_name(const struct command *by, const struct asked *o, struct err *err)

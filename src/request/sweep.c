@@ -92,6 +92,24 @@ const char *sweep_run_learning_rate(const struct sweep_run *run)
 	return NULL;
 }
 
+/* The parameters of run i, and {index}: the second one, where --array gives it. */
+static void list_values(const struct sweep *s, int i, struct strings *values)
+{
+	axes_values(&s->axes, i, values);
+	strings_addf(values, "index=%d", i);
+}
+
+char *sweep_run_text(const struct sweep *s, int i, const char *text)
+{
+	struct strings values = { 0 };
+	char *made;
+
+	list_values(s, i, &values);
+	made = put_values(text, SWEEP_PLAIN, &values);
+	strings_release(&values);
+	return made;
+}
+
 void sweep_run_init(const struct sweep *s, int i, struct sweep_run *run)
 {
 	const struct asked *o = s->asked;
@@ -102,8 +120,7 @@ void sweep_run_init(const struct sweep *s, int i, struct sweep_run *run)
 
 	*run = (struct sweep_run){ .asked = *o };
 	axes_values(&s->axes, i, &run->parameters);
-	axes_values(&s->axes, i, &values);
-	strings_addf(&values, "index=%d", i);	/* the second one, where --array gives it */
+	list_values(s, i, &values);
 	for (char *const *argument = s->argv; *argument; argument++) {
 		text = put_values(*argument, SWEEP_TEMPLATE, &values);
 		strings_add(&run->argv, text);

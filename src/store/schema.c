@@ -17,7 +17,7 @@
 #include "pollux/text.h"
 #include "sql.h"
 
-#define VERSION 51
+#define VERSION 52
 #define STAMP "PRAGMA application_id = " SQL_NUMBER(STORE_APPLICATION_ID) ";" \
 	"PRAGMA user_version = " SQL_NUMBER(VERSION) ";"
 
@@ -35,7 +35,7 @@ const char schema_text[] =
 	/* cleared: out of sight, since it ended */
 	" end_told INTEGER NOT NULL DEFAULT 0, cleared INTEGER NOT NULL DEFAULT 0,"
 	" cancelled_for INTEGER,"
-	" group_id INTEGER, group_index INTEGER, parameters BLOB,"
+	" group_id INTEGER, group_index INTEGER, parameters BLOB, key TEXT,"
 	" rung INTEGER NOT NULL DEFAULT 0, passed_rungs INTEGER NOT NULL DEFAULT 0,"
 	" tier_wait_since_s REAL, waiting_for_tier_until REAL,"
 	/* what was asked of it: declaration.c */
@@ -74,6 +74,7 @@ const char schema_text[] =
 	"CREATE INDEX jobs_done_by_workload ON jobs (workload)"
 	" WHERE state = 'done' AND profile = 0 AND samples > 0;"
 	"CREATE INDEX jobs_by_group ON jobs (group_id, group_index) WHERE group_id IS NOT NULL;"
+	"CREATE INDEX jobs_by_key ON jobs (key) WHERE key IS NOT NULL;"
 	"CREATE INDEX jobs_ended_untold ON jobs (id)"
 	" WHERE end_told = 0 AND state IN ('done', 'failed', 'cancelled', 'timeout');"
 	"CREATE INDEX jobs_interactive ON jobs (id) WHERE interactive = 1;"

@@ -43,6 +43,7 @@ static const struct store_column of_job[] = {
 	C("group_id", INT64, group_id, ZERO, SHOWN),
 	C("group_index", INT, group_index, NEGATIVE, SHOWN | ASIDE),
 	C("parameters", STRINGS, parameters, ZERO, ASIDE),
+	C("key", TEXT, key, ZERO, SHOWN | ASIDE),
 	C("rung", INT, rung, KNOWN, SHOWN),
 	C("passed_rungs", INT, passed_rungs, KNOWN, 0),
 };

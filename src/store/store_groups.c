@@ -28,9 +28,11 @@ int store_group_insert(struct store *s, const struct job_group *group,
 		       const struct group_jobs *jobs, const struct dependency_list *after,
 		       struct group_added *added, struct err *err)
 {
-	int rc = rows_insert(s, &groups_table, group, err);
+	int rc = group->id ? 0 : rows_insert(s, &groups_table, group, err);
 
-	*added = (struct group_added){ .group_id = rc ? 0 : sqlite3_last_insert_rowid(s->db) };
+	*added = (struct group_added){ .group_id = group->id };
+	if (rc == 0 && !group->id)
+		added->group_id = sqlite3_last_insert_rowid(s->db);
 	for (int i = 0; rc == 0 && i < jobs->n; i++) {
 		struct job_command command = { 0 };
 		struct job job;
@@ -38,7 +40,6 @@ int store_group_insert(struct store *s, const struct job_group *group,
 		job_init(&job);
 		rc = jobs->make(jobs->arg, i, &job, &command, err);
 		job.group_id = added->group_id;
-		job.group_index = i;
 		rc = rc ? rc : store_job_insert(s, &job, &command, after, err);
 		if (i == 0)
 			added->first_job_id = job.id;
@@ -58,6 +59,13 @@ int store_group_get(struct store *s, int64_t id, struct job_group *group, struct
 	if (rc == 0)
 		return err_set(err, EX_NOINPUT, "no such group: %lld", (long long)id);
 	return rc == 1 ? 0 : -1;
+}
+
+int store_group_leave(struct store *s, int64_t group_id, const char *key, struct err *err)
+{
+	return sql_run(s, NULL, err, "UPDATE jobs SET group_id = NULL, group_index = NULL,"
+		       " cleared = 1 WHERE group_id = ? AND key = ?"
+		       " AND state IN ('failed', 'cancelled', 'timeout')", "it", group_id, key);
 }
 
 int store_group_set_max_running(struct store *s, int64_t id, int max_running, struct err *err)
@@ -348,9 +356,8 @@ static int write_split(struct store *s, int64_t group_id, const struct job_list 
 		     " WHERE id = ? AND split = ''", "ti", split->text.data, group_id);
 	for (int i = 0; rc == 0 && changed == 1 && i < jobs->count; i++) {
 		const struct job *job = &jobs->items[i];
-		const char *value = job_parameter(job, split->parameter);
-		char *workload = xasprintf("%s [%s=%s]", job->declared.workload, split->parameter,
-					   value ? value : "");
+		char *workload = split_workload(split->text.data, job->declared.workload,
+						&job->parameters);
 
 		rc = sql_run(s, NULL, err, "UPDATE jobs SET workload = ? WHERE id = ?", "ti",
 			     workload, job->id);

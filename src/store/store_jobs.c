@@ -22,6 +22,23 @@ int store_job_get(struct store *s, int64_t id, struct job *job, struct err *err)
 	return rc == 1 ? 0 : -1;
 }
 
+int store_job_by_key(struct store *s, const char *key, struct keyed_job *job, struct err *err)
+{
+	char *state = NULL;
+	int rc = 0;
+
+	*job = (struct keyed_job){ .id = 0 };
+	if (key && s->db)
+		rc = sql_get(s, err, "SELECT id, group_id, state, " SQL_IS_SET_ASIDE("jobs")
+			     " FROM jobs WHERE key = ? AND state IN ('queued', 'held', 'running',"
+			     " 'done') ORDER BY id DESC LIMIT 1", "iitb<t", &job->id,
+			     &job->group_id, &state, &job->set_aside, key);
+	if (state)
+		job->state = (enum job_state)job_state_parse(state);
+	free(state);
+	return rc;
+}
+
 static int by_id(const void *a, const void *b)
 {
 	const struct job *x = a, *y = b;

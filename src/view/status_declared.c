@@ -127,6 +127,8 @@ void status_print_declared(const struct job *job, const struct status_details *d
 	for (size_t i = 0; i < job->parameters.count; i++)
 		text_addf(&t, "%s %s", i ? "" : ":", job->parameters.items[i]);
 	output_text_if(out, "sweep", &t);
+	if (job->key)
+		output_line(out, "key", job->key);
 	if (d->halving)
 		output_line(out, "halving", d->halving);
 	if (max == 0)

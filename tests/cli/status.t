@@ -143,7 +143,7 @@ job_keys="accumulates attained_service_device_s batch_size begin_s cancelled_for
 checkpoint_samples command devices directory done_ratio end_from_s end_time_s \
 end_to_s ends_by epoch eta_s exit_code expected_from_jobs expected_s failures first_rank \
 gpu_memory_bytes gpu_remark grace_s group_id \
-group_index guarantee id interactive \
+group_index guarantee id interactive key \
 kind launch learning_rate learning_rate_rule \
 likely_end_time_s likely_start_time_s log_limit_bytes loss \
 lost_s lost_samples max_batch_size max_local_batch_size max_replicas min_batch_size \

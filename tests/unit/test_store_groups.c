@@ -45,6 +45,7 @@ static int make(void *arg, int i, struct job *job, struct job_command *command, 
 	job->declared.name = xasprintf("run %d", i);
 	job->declared.workload = xstrdup("w");
 	job->submit_time_s = 1;
+	job->group_index = i;
 	command->program = xstrdup("/bin/true");
 	command->directory = xstrdup("/");
 	strings_addf(&command->argv, "v=%s", values[i]);
