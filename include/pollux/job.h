@@ -132,6 +132,9 @@ struct job {
 	bool profile;
 	/* a job of 'pollux run', which holds a lock for the job: lock.h */
 	bool interactive;
+	/* A person holds it with its run suspended. It stays JOB_RUNNING, as it has a run; people
+	 * are told that it is held. */
+	bool held;
 	/* wall clock; NaN unknown; of a profile: when its devices' next jobs start */
 	double next_start_s;
 	double submit_time_s, start_time_s, end_time_s;		/* wall clock */
@@ -283,6 +286,8 @@ struct run {
 };
 
 const char *job_state_name(enum job_state state);
+/* The state that people are told: JOB_HELD of a job that is held with its run suspended. */
+enum job_state job_state_told(const struct job *job);
 /* What a sentence says of the job: "is queued", "has failed". set_aside: a running job is
  * suspended, a queued one is paused at a rung. */
 const char *job_state_clause(enum job_state state, bool set_aside);

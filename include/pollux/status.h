@@ -135,7 +135,8 @@ void status_print_summary(const struct status *status, const struct output *out)
 
 /* status_job.c */
 /* "running", the remark, " on cpu:0,cpu:1". */
-void status_add_state(struct text *t, const struct status_job *item, const char *remark);
+void status_add_state(struct text *t, const struct status *status, const struct status_job *item,
+		      const char *remark);
 void status_print_job(const struct status *status, const struct status_job *item,
 		      const struct status_details *d, const struct output *out);
 

@@ -176,6 +176,7 @@ int store_job_put_first(struct store *s, int64_t id, int n, int *rank, struct er
 int store_job_set_state(struct store *s, int64_t id, enum job_state state, const char *reason,
 			struct err *err);
 /* The same for JOB_HELD, with the reason "HOW; 'pollux release ID' lets it go". */
+#define HELD_REASON "%s; 'pollux release %lld' lets it go"
 int store_job_hold(struct store *s, int64_t id, const char *how, struct err *err);
 /* Keeps for which other job a pass cancelled the job: cancelled_for of struct job. */
 int store_job_set_cancelled_for(struct store *s, int64_t id, int64_t other, struct err *err);

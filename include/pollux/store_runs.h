@@ -157,6 +157,14 @@ int store_run_decline_devices(struct store *s, int64_t id, struct err *err);
 /* Ends the suspension of a run that is to be stopped or whose processes have ended; the run has no
  * devices then. */
 int store_run_leave_suspension(struct store *s, const struct run *run, struct err *err);
+/* The same of a run that cannot be suspended and goes on; its job is not held. kind, why: of the
+ * event. */
+int store_run_refuse_suspension(struct store *s, const struct run *run, const char *kind,
+				const char *why, struct err *err);
+/* Inside a transaction: a person holds the job of the run, which is suspended for that; takes that
+ * back, so that the next pass continues the run where devices are free. */
+int store_job_hold_suspended(struct store *s, const struct run *run, bool freezes, struct err *err);
+int store_job_release_suspended(struct store *s, int64_t id, struct err *err);
 /* *ended: a run of the job ended after a suspension already (STOP_SUSPENSION), so that the job was
  * started again for that. */
 int store_job_ended_after_suspension(struct store *s, int64_t job_id, bool *ended, struct err *err);

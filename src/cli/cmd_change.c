@@ -40,25 +40,26 @@ const struct command cmd_cancel = {
 	.change = &change_cancel,
 };
 
-/* --- pollux hold: keep jobs from running; running ones are stopped first --- */
+/* --- pollux hold: keep jobs from running; running ones are stopped first, or suspended --- */
 
 static int hold(struct session *s, const struct job *job, const struct asked_change *o,
 		struct run_list *runs, struct err *err)
 {
 	enum stop_reason pending;
 
-	(void)o;
 	if (refuse_ended(job, err) ||
 	    refuse_odd(job, ", which cannot be held",
 		       "cannot be held: its terminal waits for it", err))
 		return -1;
-	if (job->state == JOB_HELD)
+	if (job->state == JOB_HELD || (job->held && !o->force))
 		return 0;
 	if (pending_stop(s, job->id, &pending, err))
 		return -1;
 	if (stop_is_for_good(pending))
 		return err_set(err, EX_FAILED, "job %lld is being stopped for good, which wins: %s",
 			       (long long)job->id, stop_reason_words(pending));
+	if (o->suspends)
+		return hold_suspend(s, job, o->freezes, runs, err);
 	if (stop_runs_of_job(s, job->id, STOP_HOLD, runs, err) ||
 	    store_event_add(&s->store, job->id, 0, "hold", "asked to hold", err))
 		return -1;
@@ -68,7 +69,7 @@ static int hold(struct session *s, const struct job *job, const struct asked_cha
 
 static const struct job_change change_hold = {
 	.act = hold, .done = "held", .stopping = "asked to stop, to be held",
-	.loss = LOSS_REFUSED, .unrecorded = STOP_HOLD,
+	.loss = LOSS_REFUSED, .unrecorded = STOP_HOLD, .suspends = true,
 };
 
 const struct command cmd_hold = {
@@ -89,6 +90,11 @@ static int release_job(struct session *s, const struct job *job, const struct as
 	(void)o;
 	if (pending_stop(s, job->id, &pending, err))
 		return -1;
+	if (job->held && stop_is_for_good(pending))
+		return err_set(err, EX_FAILED, "job %lld is being stopped for good, which wins: %s",
+			       (long long)job->id, stop_reason_words(pending));
+	if (job->held && store_job_release_suspended(&s->store, job->id, err))
+		return -1;
 	if (job->state == JOB_RUNNING && pending == STOP_HOLD) {
 		if (store_runs_take_back_hold(&s->store, job->id, err) ||
 		    store_event_add(&s->store, job->id, 0, "release",
@@ -98,6 +104,8 @@ static int release_job(struct session *s, const struct job *job, const struct as
 		 * woken. */
 		return stop_runs_of_job(s, job->id, STOP_PREEMPT, runs, err);
 	}
+	if (job->held)
+		return store_event_add(&s->store, job->id, 0, "release", reason, err);
 	if (job_is_paused(job)) {
 		reason = "released from its rung";
 		if (store_job_pass_all_rungs(&s->store, job->id, err))
@@ -230,15 +238,16 @@ static int renew_environment(struct session *s, const struct job *job,
 static int requeue_one(struct session *s, const struct job *job, const struct asked_change *o,
 		       struct run_list *runs, struct err *err)
 {
+	bool waits = job->state == JOB_QUEUED || job_state_told(job) == JOB_HELD;
 	enum stop_reason pending;
 
 	if (refuse_odd(job, ": 'pollux profile' makes another",
 		       "had its terminal: 'pollux run' makes another", err) ||
 	    refuse_paused(job, err))
 		return -1;
-	if (job->state == JOB_QUEUED || job->state == JOB_HELD)
+	if (waits)
 		return err_set(err, EX_FAILED, "job %lld %s: nothing to requeue",
-			       (long long)job->id, job_state_clause(job->state, false));
+			       (long long)job->id, job_state_clause(job_state_told(job), false));
 	/* A stop for another reason is stronger than a requeue. */
 	if (pending_stop(s, job->id, &pending, err))
 		return -1;
@@ -267,7 +276,7 @@ static int requeue(struct session *s, const struct job *job, const struct asked_
 		   struct run_list *runs, struct err *err)
 {
 	struct id_list one = { (int64_t[]){ job->id }, 1 };
-	bool waits = job->state == JOB_QUEUED || job->state == JOB_HELD;
+	bool waits = job->state == JOB_QUEUED || job_state_told(job) == JOB_HELD;
 	struct run_list none = { 0 };		/* the dependents have ended */
 
 	if (o->dependents && store_dependents_cancelled(&s->store, job->id, o->also, err))

@@ -80,7 +80,7 @@ static int look_at_jobs(struct session *s, struct waited *waited, int n, int *le
 			continue;
 		if (store_job_get(&s->store, w->id, &job, err))
 			return -1;
-		w->state = job.state;
+		w->state = job_state_told(&job);
 		w->exit_status = exit_status_of(&job);
 		is_paused = job_is_paused(&job);
 		if (is_paused && job.group_id != group) {

@@ -74,6 +74,9 @@ struct asked_change {
 	/* Receives the jobs that were changed along with the one in question: --dependents. */
 	struct id_list *also;
 	int n_jobs;		/* that are meant */
+	/* Of the job in question: its run is suspended, as a stop would lose work; the run's GPU
+	 * memory goes to the host's. */
+	bool suspends, freezes;
 	struct selection_options which;
 };
 
@@ -103,6 +106,7 @@ struct job_change {
 	/* A pass follows, as after a submission: a job may start now. */
 	bool then_pass;
 	bool then_on_end;	/* what is run at the end of jobs is looked for */
+	bool suspends;		/* a run that would lose work is suspended, where it can be */
 	bool means_all;		/* without operands all that are fit are meant; nobody is asked */
 	/* In place of a stop: why a job with a run is left alone then. NULL: nothing to say. */
 	const char *unrecordable;
@@ -120,6 +124,35 @@ int change_jobs(const struct command *command, const struct job_change *change, 
  * an error, is those runs. Inside a transaction. */
 int stop_runs_of_job(struct session *s, int64_t job_id, enum stop_reason reason,
 		     struct run_list *runs, struct err *err);
+
+/* --- job_loss.c: jobs that would lose work if they were stopped now --- */
+
+struct job_loss {
+	double work_s;		/* run time that would be lost; NaN: none is known to be lost */
+	const char *why;	/* after "job 3 ": "has saved nothing"; static */
+};
+
+/* A job loses nothing if it does not run, if it is being stopped already, or if passes may stop it
+ * (job_may_be_preempted): such a job saves when it is told to stop. Any other job loses what it did
+ * since the last checkpoint that it reported in this run, else since its launch. */
+int job_loss_read(struct session *s, const struct job *job, struct job_loss *loss, struct err *err);
+
+/* What is known of the machine while jobs are held. */
+struct pause_look;
+struct hold_work {
+	struct pause_look *look;	/* owned, by pause_look_free(); NULL: not looked yet */
+	bool frees;			/* a run was suspended, and its devices are free */
+};
+/* May the run of the job be suspended? If not, *why receives a sentence. */
+int hold_may_suspend(struct session *s, struct hold_work *work, int64_t job_id, bool *freezes,
+		     struct text *why, struct err *err);
+/* Asks for that, inside a transaction; *runs as above. */
+int hold_suspend(struct session *s, const struct job *job, bool freezes, struct run_list *runs,
+		 struct err *err);
+/* Waits until the run, which was asked at that time, is suspended. Fails where it cannot be; the
+ * job is not held then. */
+int hold_await(struct session *s, int64_t job_id, int64_t run_id, double began_boot_s,
+	       struct err *err);
 
 /* cmd_change.c: cancels the job, inside a transaction; *runs as above. o is not used. */
 int cancel_job(struct session *s, const struct job *job, const struct asked_change *o,

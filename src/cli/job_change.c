@@ -7,6 +7,7 @@
 #include "pollux/clock.h"
 #include "pollux/engine.h"
 #include "pollux/mem.h"
+#include "pollux/pause.h"
 
 #define FLAG(member) OPTION_FLAG, NULL, .offset = offsetof(struct asked_change, member), 0, 0
 #define FORCE { "force", 'f', FLAG(force), "also where work would be lost; do not ask" }
@@ -89,117 +90,72 @@ int pending_stop(struct session *s, int64_t job_id, enum stop_reason *reason, st
 	return 0;
 }
 
-/* Changes the job in a part of the transaction, which is taken back after a failure, and with
- * --dry-run. */
-static int act_in_part(struct session *s, int64_t job_id, const struct job_change *change,
-		       const struct asked_change *o, struct run_list *runs, struct err *err)
-{
-	struct err ignored;
-	struct job job;
+/* --- may it lose work? --- */
+
+/* What became of a job. */
+struct changed {
+	int64_t job_id;
+	struct run_list runs;
+	struct id_list also;
+	struct job_loss loss;
+	bool refused;		/* its loss was not accepted */
+	bool suspends, freezes;	/* as in struct asked_change */
 	int rc;
-
-	if (store_begin_part(&s->store, err))
-		return -1;
-	rc = store_job_get(&s->store, job_id, &job, err);
-	if (rc == 0) {
-		rc = change->act(s, &job, o, runs, err);
-		job_release(&job);
-	}
-	if (rc == 0)
-		return store_end_part(&s->store, !o->dry_run, err);
-	store_end_part(&s->store, false, &ignored);
-	return rc;
-}
-
-/* --- the work that a running job would lose if it were stopped now --- */
-
-struct job_loss {
-	double work_s;		/* run time that would be lost; NaN: none is known to be lost */
-	const char *why;	/* after "job 3 ": "has saved nothing"; static */
+	struct err err;
 };
 
-static struct job_loss loss_of_run(const struct job *job, const struct run *run)
+/* Asks the person whether work may be lost, or refuses. why_not: why the run is not suspended
+ * instead; "": the command suspends none. */
+static int ask_about_loss(int64_t job_id, const struct job_loss *loss, const char *why_not,
+			  bool asks, struct err *err)
 {
-	bool is_of_this_boot = run_is_of_this_boot(run);
-	bool saved = isfinite(run->checkpoint_boot_s) && is_of_this_boot &&
-		     run->checkpoint_boot_s > run->launch_boot_s;
-	double now_s = run_clock_s(run, clock_boot_s());
-	double running_s = isfinite(run->launch_boot_s) && is_of_this_boot
-		? fmax(now_s - run->launch_boot_s, 0) : run->duration_s;
-	double since_save_s = fmax(now_s - run->checkpoint_boot_s, 0);
+	struct formatted work = format_duration(loss->work_s);
+	const char *separator = *why_not ? "; " : "";
+	char answer[16] = "";
 
-	/* A program whose GPU memory is in the host's may not get its GPU back before it is
-	 * stopped. */
-	if (job_may_be_preempted(job, run) && run->freeze_state == FREEZE_FROZEN)
-		return (struct job_loss){
-			saved ? since_save_s : fmax(now_s - run->launch_boot_s, 0),
-			"is suspended without its GPU memory, and may not be able to save" };
-	if (job_may_be_preempted(job, run))
-		return (struct job_loss){ .work_s = NAN };
-	if (!saved)
-		return (struct job_loss){ running_s,
-			isfinite(job->progress.checkpoint_samples)
-				? "has saved nothing since its last launch" : "has saved nothing" };
-	if (job->declared.preemption == PREEMPT_SAVED)
-		return (struct job_loss){ running_s, "was never seen to resume" };
-	return (struct job_loss){ since_save_s, "has saved nothing since its last checkpoint" };
-}
-
-/* A job loses nothing if it does not run, if it is being stopped already, or if passes may stop it
- * (job_may_be_preempted): such a job saves when it is told to stop. Any other job loses what it did
- * since the last checkpoint that it reported in this run, else since its launch. */
-static int read_loss(struct session *s, const struct job *job, struct job_loss *loss,
-		     struct err *err)
-{
-	struct run_list runs;
-
-	*loss = (struct job_loss){ .work_s = NAN };
-	if (job->profile || job->state != JOB_RUNNING)
+	if (!asks)
+		return err_set(err, EX_FAILED, "job %lld %s; %s of work would be lost%s%s; --force "
+			       "goes on", (long long)job_id, loss->why, work.s, separator, why_not);
+	fprintf(stderr, "pollux: job %lld %s; %s of work would be lost%s%s\ngo on? [y/N] ",
+		(long long)job_id, loss->why, work.s, separator, why_not);
+	if (fgets(answer, sizeof(answer), stdin) && (*answer == 'y' || *answer == 'Y'))
 		return 0;
-	if (store_runs_active_of(&s->store, job->id, &runs, err))
-		return -1;
-	for (int i = 0; i < runs.count; i++) {
-		const struct run *run = &runs.items[i];
-
-		if (run->state == RUN_RUNNING && run->stop_reason == STOP_NONE)
-			*loss = loss_of_run(job, run);
-	}
-	run_list_release(&runs);
-	return 0;
+	return err_set(err, EX_FAILED, "job %lld was left as it is", (long long)job_id);
 }
 
 /* Looks at the loss without a lock, so that nothing waits while a person thinks about the answer;
  * asks the person, or refuses, as the command's rule for losses says. The transaction that follows
  * sees what has happened meanwhile. */
-static int look_at_loss(struct session *s, int64_t job_id, const struct job_change *change,
-			const struct asked_change *o, struct job_loss *loss, struct err *err)
+static int look_at_loss(struct session *s, struct changed *c, const struct job_change *change,
+			const struct asked_change *o, struct hold_work *hold)
 {
-	bool asks = isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
-	struct formatted work;
-	char answer[16] = "";
+	bool asks = isatty(STDIN_FILENO) && isatty(STDERR_FILENO), skips;
+	struct job_loss *loss = &c->loss;
+	struct text why_not = TEXT_INIT;
 	struct job job;
 	int rc;
 
 	*loss = (struct job_loss){ .work_s = NAN };
 	if (change->loss == LOSS_IMPOSSIBLE)
 		return 0;
-	if (store_job_get(&s->store, job_id, &job, err))
+	if (store_job_get(&s->store, c->job_id, &job, &c->err))
 		return -1;
-	/* the user of a terminal sees what its program has done */
-	rc = job.interactive ? 0 : read_loss(s, &job, loss, err);
+	/* The user of a terminal sees what its program has done. A job that is held already loses
+	 * nothing: it is left as it is. */
+	skips = job.interactive || (job.held && change->loss == LOSS_REFUSED && !o->force);
+	rc = skips ? 0 : job_loss_read(s, &job, loss, &c->err);
 	job_release(&job);
-	if (rc || !isfinite(loss->work_s) || o->force || o->dry_run ||
-	    (change->loss == LOSS_ASKED && (!asks || loss->work_s <= LOSS_ASKED_S)))
+	if (rc || !isfinite(loss->work_s) || o->force)
 		return rc;
-	work = format_duration(loss->work_s);
-	if (!asks)
-		return err_set(err, EX_FAILED, "job %lld %s; %s of work would be lost; --force "
-			       "goes on", (long long)job_id, loss->why, work.s);
-	fprintf(stderr, "pollux: job %lld %s; %s of work would be lost\ngo on? [y/N] ",
-		(long long)job_id, loss->why, work.s);
-	if (fgets(answer, sizeof(answer), stdin) && (*answer == 'y' || *answer == 'Y'))
-		return 0;
-	return err_set(err, EX_FAILED, "job %lld was left as it is", (long long)job_id);
+	if (change->suspends) {
+		rc = hold_may_suspend(s, hold, c->job_id, &c->freezes, &why_not, &c->err);
+		c->suspends = rc == 0 && why_not.length == 0;
+	}
+	if (rc == 0 && !c->suspends && !o->dry_run &&
+	    !(change->loss == LOSS_ASKED && (!asks || loss->work_s <= LOSS_ASKED_S)))
+		rc = ask_about_loss(c->job_id, loss, why_not.data, asks, &c->err);
+	text_release(&why_not);
+	return rc;
 }
 
 static bool cannot_write(const struct err *err)
@@ -242,16 +198,30 @@ static void stop_unrecorded(struct session *s, int64_t job_id, const struct job_
 	run_list_release(&runs);
 }
 
-/* What became of a job. */
-struct changed {
-	int64_t job_id;
-	struct run_list runs;
-	struct id_list also;
-	struct job_loss loss;
-	bool refused;		/* its loss was not accepted */
+/* Changes the job in a part of the transaction, which is taken back after a failure, and with
+ * --dry-run. */
+static int act_in_part(struct session *s, struct changed *c, const struct job_change *change,
+		       const struct asked_change *asked)
+{
+	struct asked_change o = *asked;
+	struct err ignored, *err = &c->err;
+	struct job job;
 	int rc;
-	struct err err;
-};
+
+	o.suspends = c->suspends;
+	o.freezes = c->freezes;
+	if (store_begin_part(&s->store, err))
+		return -1;
+	rc = store_job_get(&s->store, c->job_id, &job, err);
+	if (rc == 0) {
+		rc = change->act(s, &job, &o, &c->runs, err);
+		job_release(&job);
+	}
+	if (rc == 0)
+		return store_end_part(&s->store, !o.dry_run, err);
+	store_end_part(&s->store, false, &ignored);
+	return rc;
+}
 
 /* Changes the jobs whose loss was accepted, in one transaction: with one for each job, a group of
  * 5,000 would wait for the disk 5,000 times. A job that cannot be changed is left out. Returns -1,
@@ -266,7 +236,7 @@ static int act_on(struct session *s, const struct job_change *change, const stru
 
 		if (c->refused)
 			continue;
-		c->rc = act_in_part(s, c->job_id, change, o, &c->runs, &c->err);
+		c->rc = act_in_part(s, c, change, o);
 		c->also = *o->also;
 		*o->also = (struct id_list){ 0 };
 		rc = c->rc && cannot_write(&c->err) ? -1 : 0;
@@ -283,13 +253,13 @@ static int act_on(struct session *s, const struct job_change *change, const stru
 /* Where the store cannot be written, each job is tried alone: for some of them there is something
  * that can be done all the same. */
 static void change_some(struct session *s, const struct job_change *change,
-			const struct asked_change *o, struct changed *list, int n)
+			const struct asked_change *o, struct hold_work *hold, struct changed *list,
+			int n)
 {
 	struct err err;
 
 	for (int i = 0; i < n; i++) {
-		list[i].rc = look_at_loss(s, list[i].job_id, change, o, &list[i].loss,
-					  &list[i].err);
+		list[i].rc = look_at_loss(s, &list[i], change, o, hold);
 		list[i].refused = list[i].rc != 0;
 	}
 	if (n > 1 && act_on(s, change, o, list, n, &err) == 0)
@@ -308,23 +278,43 @@ static void change_some(struct session *s, const struct job_change *change,
 			c->rc = -1;
 			c->err = err;
 		}
-		if (c->rc && (change->unrecordable ||
+		if (c->rc && c->suspends)	/* it would lose work */
+			err_prefix(&c->err, "job %lld runs on", (long long)c->job_id);
+		else if (c->rc && (change->unrecordable ||
 			      (change->unrecorded != STOP_NONE && !o->dry_run)))
 			stop_unrecorded(s, c->job_id, change, &c->err);
 	}
 }
 
-/* Wakes the supervisors of the job's runs, and says what was or would be done. */
-static void finish_change(struct session *s, const struct job_change *change,
-			  const struct asked_change *o, struct changed *c)
+/* Wakes the supervisors of the jobs' runs, and waits for those that suspend theirs. */
+static void wake_all(struct session *s, const struct asked_change *o, struct hold_work *hold,
+		     struct changed *list, int n)
 {
 	struct engine_context at = { .paths = &s->paths, .store = &s->store };
-	const char *what = c->runs.count ? change->stopping : change->done;
+	double began_s = clock_boot_s();
+
+	for (int i = 0; !o->dry_run && i < n; i++)
+		for (int k = 0; list[i].rc == 0 && k < list[i].runs.count; k++)
+			engine_wake(&at, &list[i].runs.items[k]);
+	for (int i = 0; !o->dry_run && i < n; i++) {
+		struct changed *c = &list[i];
+
+		if (c->rc || !c->suspends || c->runs.count == 0)
+			continue;
+		hold->frees = true;
+		c->rc = hold_await(s, c->job_id, c->runs.items[0].id, began_s, &c->err);
+	}
+}
+
+/* Says what was or would be done. */
+static void finish_change(const struct job_change *change, const struct asked_change *o,
+			  struct changed *c)
+{
+	const char *what = c->suspends ? "suspended, and held"
+			   : c->runs.count ? change->stopping : change->done;
 	bool says = c->rc == 0 && (o->dry_run || isatty(STDOUT_FILENO));
 
-	for (int i = 0; c->rc == 0 && !o->dry_run && i < c->runs.count; i++)
-		engine_wake(&at, &c->runs.items[i]);
-	if (says && o->dry_run && isfinite(c->loss.work_s))
+	if (says && o->dry_run && isfinite(c->loss.work_s) && !c->suspends)
 		printf("job %lld would be %s; it %s; %s of work would be lost\n",
 		       (long long)c->job_id, what, c->loss.why, format_duration(c->loss.work_s).s);
 	else if (says)
@@ -338,7 +328,7 @@ static void finish_change(struct session *s, const struct job_change *change,
 }
 
 static int change_all(struct session *s, const struct id_list *ids, const struct job_change *change,
-		      const struct asked_change *o, struct err *err)
+		      const struct asked_change *o, struct hold_work *hold, struct err *err)
 {
 	struct changed *list = xcalloc(TOGETHER, sizeof(*list));
 	int rc = 0, status = 0;
@@ -348,11 +338,12 @@ static int change_all(struct session *s, const struct id_list *ids, const struct
 
 		for (int i = 0; i < n; i++)
 			list[i] = (struct changed){ .job_id = ids->items[first + i] };
-		change_some(s, change, o, list, n);
+		change_some(s, change, o, hold, list, n);
+		wake_all(s, o, hold, list, n);
 		for (int i = 0; i < n; i++) {
 			if (rc)		/* main.c says the last failure */
 				output_message(err->text);
-			finish_change(s, change, o, &list[i]);
+			finish_change(change, o, &list[i]);
 			rc = list[i].rc;
 			if (rc)
 				*err = list[i].err;
@@ -370,6 +361,7 @@ int change_jobs(const struct command *command, const struct job_change *change, 
 		char **argv, struct err *err)
 {
 	struct id_list also = { 0 };
+	struct hold_work hold = { 0 };
 	struct asked_change o = { .which = SELECTION_INIT, .also = &also };
 	struct selecting what = { .command = command, .options = &o.which };
 	struct id_list ids;
@@ -389,11 +381,12 @@ int change_jobs(const struct command *command, const struct job_change *change, 
 		rc = selection_agree(&what, &s.store, &ids, err);
 	if (rc == 0) {
 		o.n_jobs = ids.count;
-		rc = change_all(&s, &ids, change, &o, err);
+		rc = change_all(&s, &ids, change, &o, &hold, err);
 	}
 	id_list_release(&ids);
+	pause_look_free(hold.look);
 	session_close(&s);
-	if (!o.dry_run && change->then_pass)
+	if (!o.dry_run && (change->then_pass || hold.frees))
 		submit_pass_run(true);
 	if (rc == 0 && change->then_on_end)
 		on_end_look();

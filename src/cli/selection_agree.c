@@ -25,7 +25,8 @@ static int list_jobs(struct store *s, const struct id_list *ids, struct err *err
 	for (int i = 0; i < ids->count && i < MOST_SHOWN; i++) {
 		if (store_job_get(s, ids->items[i], &job, err))
 			return -1;
-		fprintf(stderr, "%6lld  %-9s  ", (long long)job.id, job_state_name(job.state));
+		fprintf(stderr, "%6lld  %-9s  ", (long long)job.id,
+			job_state_name(job_state_told(&job)));
 		output_sayf(stderr, "%s", job.declared.name);
 		job_release(&job);
 	}
@@ -70,7 +71,7 @@ int selection_print_candidates(enum job_use use, struct err *err)
 			break;
 		printf("%lld ", (long long)job.id);
 		output_clean(stdout, job.declared.name);
-		printf(", %s\n", job_state_name(job.state));
+		printf(", %s\n", job_state_name(job_state_told(&job)));
 		job_release(&job);
 	}
 	id_list_release(&ids);

@@ -228,7 +228,7 @@ void select_candidates(const struct snapshot *s, struct decision *d)
 		const struct run *run = snapshot_run_of(s, job);
 
 		/* nothing is decided on a run that is to leave its devices before it has left */
-		if (stays[i] || is_leaving(s, job->id) ||
+		if (stays[i] || job->held || is_leaving(s, job->id) ||
 		    (run && run->suspension == SUSPENSION_ASKED) || is_passed_over(s, job, run, d))
 			continue;
 		add_candidate(s, d, suspendable, job);

@@ -292,6 +292,27 @@ int pass_read_jobs(const struct engine_context *at, const struct config *config,
 	       read_workloads(at->store, s, NULL, workloads_refresh, err) ? -1 : 0;
 }
 
+/* Reads the machine, and of the store what tells whether runs can be suspended. */
+int pass_read_running(const struct engine_context *at, const struct config *config,
+		      struct snapshot *s, struct err *err)
+{
+	struct store *store = at->store;
+
+	begin_weighing(config, s);
+	if (engine_devices(config, false, &s->devices, err) || store_begin_read(store, err))
+		return -1;
+	pass_look_for_suspension(s);
+	if (store_runs_active(store, &s->runs, err) ||
+	    store_jobs_list(store, JOBS_SCHEDULABLE, 0, &s->jobs, err) ||
+	    read_freezable(store, s, err) || read_runs(store, s, err) ||
+	    read_of_jobs(store, s, err) || read_device_needs(store, s, err) ||
+	    store_commit(store, err)) {
+		store_rollback(store);
+		return -1;
+	}
+	return 0;
+}
+
 /* --- again --- */
 
 int snapshot_is_current(const struct snapshot *s, struct store *store, bool *current,

@@ -151,6 +151,9 @@ int pass_read_job(const struct engine_context *at, const struct config *config, 
 /* The same for jobs that were read already, on devices that were listed. Fits no models. */
 int pass_read_jobs(const struct engine_context *at, const struct config *config,
 		   const struct outlook_jobs *jobs, struct snapshot *s, struct err *err);
+/* For pause.h: the machine, and all that tells whether runs can be suspended. */
+int pass_read_running(const struct engine_context *at, const struct config *config,
+		      struct snapshot *s, struct err *err);
 /* outlook.c: the devices that can be given out, as the text of DEVICES_SETTING; nothing where there
  * are none. */
 struct decision;

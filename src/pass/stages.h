@@ -3,6 +3,7 @@
 #define POLLUX_STAGES_H
 
 #include "decision.h"
+#include "pollux/pause.h"
 
 /* --- the whole: decide.c --- */
 
@@ -100,6 +101,11 @@ void put_interactive_first(const struct snapshot *s, struct decision *d);
 
 /* By run, if its memory can stay while others run; the caller frees it. */
 bool *suspendable_runs(const struct snapshot *s);
+/* The bytes that suspended runs may keep beside those that are suspended. */
+double suspend_memory_left(const struct snapshot *s);
+/* Why the memory of a run that is at work cannot stay. *bytes: of the host's, that it keeps. */
+enum suspend_bar suspend_bar_of(const struct snapshot *s, const struct run *run, double left,
+				int64_t *bytes);
 /* True if the run is suspended by moving its GPU memory to the host's. */
 bool run_freezes(const struct snapshot *s, const struct run *run);
 /* The time that the moves there and back take; 0: nothing is moved. */

@@ -159,42 +159,76 @@ static int64_t memory_with_device(const struct snapshot *s, const struct run *ru
 	return run->peak_memory_bytes + (run_freezes(s, run) ? run_device_bytes(s, run) : 0);
 }
 
+static bool is_on_its_way(const struct run *run)
+{
+	return run->state != RUN_ASSIGNED && run->suspension > SUSPENSION_NONE;
+}
+
+double suspend_memory_left(const struct snapshot *s)
+{
+	double left = s->config->suspend_memory * (double)s->memory.total_bytes;
+
+	for (int i = 0; i < s->runs.count; i++)
+		if (is_on_its_way(&s->runs.items[i]))
+			left -= (double)memory_with_device(s, &s->runs.items[i]);
+	return left;
+}
+
+/* Memory stays where it is on devices that share the machine's, and on one GPU if it is known how
+ * much that is. Kernels of NCCL on other GPUs would go on, waiting for the stopped process, so only
+ * runs on one GPU may be suspended with their memory there; and no context may stay on an exclusive
+ * GPU. */
+static enum suspend_bar device_bar(const struct snapshot *s, const struct run *run)
+{
+	const struct device_backend *backend = device_backend_of(run->devices[0].id);
+	int device = run->configuration.replicas == 1
+		? snapshot_device(s, &run->devices[0]) : -1;
+
+	if (run_freezes(s, run))
+		return SUSPEND_MAY;
+	if (!backend || !(backend->shares_memory || backend->resident))
+		return SUSPEND_BAR_ENGINE;
+	if (run_is_bound(run) && run->configuration.replicas > 1)
+		return SUSPEND_BAR_SEVERAL;
+	if (run_is_bound(run) && (device < 0 || s->devices.items[device].exclusive))
+		return SUSPEND_BAR_EXCLUSIVE;
+	return device_memory_is_known(s, run) ? SUSPEND_MAY : SUSPEND_BAR_UNKNOWN;
+}
+
+/* A run that was launched just now, without a sample yet, counts as 0 bytes. */
+enum suspend_bar suspend_bar_of(const struct snapshot *s, const struct run *run, double left,
+				int64_t *bytes)
+{
+	enum suspend_bar bar = device_bar(s, run);
+	int64_t next;
+
+	*bytes = memory_with_device(s, run);
+	/* A job that never ran is taken to need as much as the run that leaves. */
+	next = s->memory.largest_waiting_bytes > *bytes ? s->memory.largest_waiting_bytes : *bytes;
+	if (run->suspension == SUSPENSION_CANNOT && !engine_of(run)->suspends)
+		return SUSPEND_BAR_ENGINE;
+	if (run->suspension == SUSPENSION_CANNOT)
+		return run->configuration.share > 0 ? SUSPEND_BAR_SHARES : SUSPEND_BAR_TRIED;
+	if (bar != SUSPEND_MAY)
+		return bar;
+	if (s->starts_containers && s->starts_containers[run - s->runs.items])
+		return SUSPEND_BAR_CONTAINER;
+	if (left <= 0 || (double)*bytes > left)
+		return SUSPEND_BAR_MEMORY;
+	return next > s->memory.available_bytes ? SUSPEND_BAR_ROOM : SUSPEND_MAY;
+}
+
 bool *suspendable_runs(const struct snapshot *s)
 {
 	bool *may = xcalloc((size_t)s->runs.count, sizeof(*may));
-	double left = s->config->suspend_memory * (double)s->memory.total_bytes;
+	double left = suspend_memory_left(s);
 
 	for (int i = 0; i < s->runs.count; i++) {
 		const struct run *run = &s->runs.items[i];
+		int64_t bytes;
 
-		/* it is on its way */
-		may[i] = run->state != RUN_ASSIGNED && run->suspension > SUSPENSION_NONE;
-		left -= may[i] ? (double)memory_with_device(s, run) : 0;
-	}
-	for (int i = 0; i < s->runs.count; i++) {
-		const struct run *run = &s->runs.items[i];
-		const struct device_backend *backend = device_backend_of(run->devices[0].id);
-		int64_t bytes = memory_with_device(s, run);
-		/* A job that never ran is taken to need as much as the run that leaves. */
-		int64_t next = s->memory.largest_waiting_bytes > bytes
-			? s->memory.largest_waiting_bytes : bytes;
-		/* Kernels of NCCL on other GPUs would go on, waiting for the stopped process, so
-		 * only runs on one GPU may be suspended with their memory there; and no context may
-		 * stay on an exclusive GPU. */
-		int device = run->configuration.replicas == 1
-			? snapshot_device(s, &run->devices[0]) : -1;
-		bool may_stay = device >= 0 && !s->devices.items[device].exclusive;
-		/* Memory stays where it is on devices that share the machine's, and on one GPU if
-		 * it is known how much that is. */
-		bool has_a_way = run_freezes(s, run) ||
-			(backend && (backend->shares_memory || backend->resident) &&
-			 device_memory_is_known(s, run) &&
-			 (!run_is_bound(run) || may_stay));
-
-		/* A run that was launched just now, without a sample yet, counts as 0 bytes. */
-		if (may[i] || run->suspension != SUSPENSION_NONE || !has_a_way || left <= 0 ||
-		    (double)bytes > left || next > s->memory.available_bytes ||
-		    (s->starts_containers && s->starts_containers[i]))
+		may[i] = is_on_its_way(run);
+		if (may[i] || suspend_bar_of(s, run, left, &bytes) != SUSPEND_MAY)
 			continue;
 		may[i] = true;
 		left -= (double)bytes;

@@ -268,8 +268,12 @@ static double waiting_since(const struct snapshot *s, const struct decision *d,
 	const struct job *job = c->job;
 	double since = fmax(job->submit_time_s, job->progress.last_end_time_s);
 
-	if (c->suspended)
+	/* One that was held with its run suspended waits since it was released. */
+	if (c->suspended && isnan(job->progress.last_end_time_s))
 		return c->suspended->suspended_boot_s;
+	if (c->suspended)
+		return fmax(c->suspended->suspended_boot_s,
+			    boot_time(s, job->progress.last_end_time_s));
 	for (int i = 0; i < s->runs.count && !c->run; i++)
 		if (s->runs.items[i].job_id == job->id)
 			return s->now_boot_s;

@@ -50,6 +50,11 @@ const char *job_state_name(enum job_state state)
 	return job_states[state];
 }
 
+enum job_state job_state_told(const struct job *job)
+{
+	return job->held ? JOB_HELD : job->state;
+}
+
 const char *job_state_clause(enum job_state state, bool set_aside)
 {
 	static const char *const clauses[N_JOB_STATES] = {

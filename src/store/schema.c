@@ -17,7 +17,7 @@
 #include "pollux/text.h"
 #include "sql.h"
 
-#define VERSION 52
+#define VERSION 53
 #define STAMP "PRAGMA application_id = " SQL_NUMBER(STORE_APPLICATION_ID) ";" \
 	"PRAGMA user_version = " SQL_NUMBER(VERSION) ";"
 
@@ -29,6 +29,8 @@ const char schema_text[] =
 	"  'cancelled', 'timeout')),"
 	" name TEXT NOT NULL, workload TEXT NOT NULL,"
 	" profile INTEGER NOT NULL DEFAULT 0, interactive INTEGER NOT NULL DEFAULT 0,"
+	/* held: a person holds it with its run suspended; its state is 'running' then */
+	" held INTEGER NOT NULL DEFAULT 0,"
 	" reason TEXT NOT NULL DEFAULT '', next_start_time_s REAL,"
 	/* last_end: when the job last gave up its devices, or was released or requeued. */
 	" submit_time_s REAL NOT NULL, start_time_s REAL, end_time_s REAL, last_end_time_s REAL,"

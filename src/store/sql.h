@@ -65,12 +65,14 @@ void sql_close(struct store *s);	/* also where it was not opened */
 #define SQL_BASE(name) "iif(instr(" name ", char(31)), substr(" name ", 1, instr(" name \
 	", char(31)) - 1), " name ")"
 
-/* True of a running job whose run is suspended, or on its way there or back, as people are told;
- * and of a queued job that is paused at a rung. By the condition of two states SQLite takes the
- * index one_live_run. */
+/* The state of a job, as people are told. */
+#define SQL_STATE(job) "iif(" job ".held, 'held', " job ".state)"
+/* True of a running job whose run is suspended, or on its way there or back, as people are told,
+ * if nobody holds it; and of a queued job that is paused at a rung. By the condition of two states
+ * SQLite takes the index one_live_run. */
 #define SQL_IS_SET_ASIDE(job) \
 	"(" job ".state = 'queued' AND " job ".rung > " job ".passed_rungs OR " \
-	SQL_IS_SUSPENDED(job ".id") ")"
+	"NOT " job ".held AND " SQL_IS_SUSPENDED(job ".id") ")"
 #define SQL_IS_SUSPENDED(job) \
 	"EXISTS (SELECT 1 FROM runs live WHERE live.job_id = " job " AND live.state IN" \
 	" ('running', 'stopping') AND live.state = 'running' AND live.stop_reason = 'none'" \

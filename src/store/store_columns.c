@@ -30,6 +30,7 @@ static const struct store_column of_job[] = {
 	C("id", INT64, id, KNOWN, GIVEN | SHOWN),
 	C("profile", BOOL, profile, KNOWN, SHOWN),
 	C("interactive", BOOL, interactive, KNOWN, SHOWN),
+	C("held", BOOL, held, KNOWN, 0),
 	NAMES("state", state, KNOWN, job_state_names, 0),
 	C("reason", TEXT, reason, KNOWN, SHOWN),
 	C("next_start_time_s", DOUBLE, next_start_s, UNKNOWN, 0),

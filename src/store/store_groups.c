@@ -146,10 +146,10 @@ int store_group_summary(struct store *s, int64_t id, struct group_summary *summa
 	int rc;
 
 	*summary = (struct group_summary){ .n_metrics = 0 };
-	if (sql_query(s, &q, err, "SELECT state, count(*), sum(state = 'queued' AND"
-		      " rung > passed_rungs), sum(state = 'running' AND "
-		      SQL_IS_SUSPENDED("jobs.id") ") FROM jobs WHERE group_id = ?"
-		      " GROUP BY state", "i", id))
+	if (sql_query(s, &q, err, "SELECT " SQL_STATE("jobs") " AS shown, count(*),"
+		      " sum(state = 'queued' AND rung > passed_rungs),"
+		      " sum(state = 'running' AND NOT held AND " SQL_IS_SUSPENDED("jobs.id")
+		      ") FROM jobs WHERE group_id = ? GROUP BY shown", "i", id))
 		return -1;
 	while ((rc = sql_row(s, q, err)) == 1) {
 		int state = job_state_parse((const char *)sqlite3_column_text(q, 0));

@@ -175,9 +175,10 @@ int store_job_set_state(struct store *s, int64_t id, enum job_state state, const
 
 	if (job_has_ended(state) && store_devices_release(s, id, err))
 		return -1;
-	return sql_run(s, NULL, err, "UPDATE jobs SET state = ?1, reason = ?2, next_start_time_s"
-		       " = NULL, tier_wait_since_s = NULL, waiting_for_tier_until = NULL,"
-		       " end_time_s = ?3, last_end_time_s = CASE"
+	return sql_run(s, NULL, err, "UPDATE jobs SET state = ?1, held = 0, reason = ?2,"
+		       " next_start_time_s = NULL, tier_wait_since_s = NULL,"
+		       " waiting_for_tier_until = NULL, end_time_s = ?3,"
+		       " last_end_time_s = CASE"
 		       "  WHEN state = 'held' AND ?1 = 'queued' THEN ?4 ELSE last_end_time_s END"
 		       " WHERE id = ?5", "ttddi", job_state_name(state), reason,
 		       job_has_ended(state) ? now : (double)NAN, now, id);
@@ -185,7 +186,7 @@ int store_job_set_state(struct store *s, int64_t id, enum job_state state, const
 
 int store_job_hold(struct store *s, int64_t id, const char *how, struct err *err)
 {
-	char *reason = xasprintf("%s; 'pollux release %lld' lets it go", how, (long long)id);
+	char *reason = xasprintf(HELD_REASON, how, (long long)id);
 	int rc = store_job_set_state(s, id, JOB_HELD, reason, err);
 
 	free(reason);

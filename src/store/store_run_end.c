@@ -184,6 +184,9 @@ static int end_job(struct store *s, const struct run *r, char **text, struct err
 	/* A run of 'pollux run' is not repeated. */
 	if (job.interactive && next == JOB_QUEUED && r->outcome != OUTCOME_NOT_STARTED)
 		next = JOB_CANCELLED;
+	/* Its run was suspended to be held, and is lost. */
+	if (job.held && next == JOB_QUEUED)
+		next = JOB_HELD;
 	/* The process of a profile decides what comes after a run. If that process was killed, a
 	 * pass may have ended the job already, with a better reason. */
 	is_over = job.profile && (next != JOB_CANCELLED || job_has_ended(job.state));

@@ -15,15 +15,17 @@
 static const char *const uses[N_JOB_USES] = {
 	[USE_ANY] = "1",
 	[USE_CANCEL] = "state IN ('queued', 'held', 'running')",
-	[USE_HOLD] = "state IN ('queued', 'running') AND profile = 0 AND interactive = 0",
-	[USE_RELEASE] = ("(state = 'held' OR " PAUSED
+	[USE_HOLD] = "state IN ('queued', 'running') AND NOT held AND profile = 0"
+		     " AND interactive = 0",
+	[USE_RELEASE] = ("(state = 'held' OR held OR " PAUSED
 			 " OR (state = 'running' AND EXISTS (SELECT 1 FROM runs r"
 			 " WHERE r.job_id = jobs.id AND r.state <> 'ended'"
 			 " AND r.stop_reason = 'hold')))"),
 	[USE_EDIT] = "state IN ('queued', 'held', 'running') AND profile = 0 AND interactive = 0",
 	[USE_FIRST] = "state IN ('queued', 'held') AND profile = 0 AND interactive = 0",
 	[USE_CLEAR] = "state NOT IN ('queued', 'held', 'running') AND NOT cleared",
-	[USE_REQUEUE] = "state NOT IN ('queued', 'held') AND profile = 0 AND interactive = 0",
+	[USE_REQUEUE] = "state NOT IN ('queued', 'held') AND NOT held AND profile = 0"
+			" AND interactive = 0",
 };
 
 /* Translates a pattern of the shell for SQLite, which negates a set of characters by '^' instead of
@@ -48,7 +50,7 @@ int store_jobs_select(struct store *s, const struct job_query *query, struct id_
 	char *sql = xasprintf("SELECT id FROM jobs WHERE id BETWEEN coalesce(?1, 1)"
 			      " AND coalesce(?2, 9223372036854775807)"
 			      IS("name", "?3", "?4")
-			      " AND (?5 IS NULL OR instr(?5, ',' || state || ',')"
+			      " AND (?5 IS NULL OR instr(?5, ',' || " SQL_STATE("jobs") " || ',')"
 			      "  OR (instr(?5, ',paused,') AND " PAUSED "))"
 			      IS("name", "?6", "?7") IS("workload", "?8", "?9")
 			      " AND (?10 IS NULL OR submit_time_s >= ?10 OR end_time_s >= ?10)"
@@ -114,7 +116,7 @@ static const struct store_column of_directory[] = {
 	C("j.id", INT64, job_id, KNOWN, COMPUTED),
 	C("CAST(c.checkpoint_dir AS TEXT)", TEXT, path, KNOWN, COMPUTED),
 	C("CAST(c.checkpoint_glob AS TEXT)", TEXT, glob, ZERO, COMPUTED),
-	NAMES("j.state", state, KNOWN, job_state_names, COMPUTED),
+	NAMES(SQL_STATE("j"), state, KNOWN, job_state_names, COMPUTED),
 	C(SQL_IS_SET_ASIDE("j"), BOOL, set_aside, KNOWN, COMPUTED),
 };
 static const struct store_table directories_table =
@@ -284,7 +286,7 @@ static const struct store_column of_dependency[] = {
 	C("j.id", INT64, job_id, KNOWN, COMPUTED),
 	C("d.after_id", INT64, after_id, KNOWN, COMPUTED),
 	NAMES("d.rule", rule, KNOWN, rule_names, COMPUTED),
-	NAMES("a.state", after_state, KNOWN, job_state_names, COMPUTED),
+	NAMES(SQL_STATE("a"), after_state, KNOWN, job_state_names, COMPUTED),
 	C(SQL_IS_SET_ASIDE("a"), BOOL, after_set_aside, KNOWN, COMPUTED),
 	C("a.end_time_s", DOUBLE, after_end_time_s, UNKNOWN, COMPUTED),
 };

@@ -159,6 +159,41 @@ int store_run_leave_suspension(struct store *s, const struct run *run, struct er
 			   "state <> 'ended'", err) < 0 ? -1 : 0;
 }
 
+/* One transaction: who sees the refusal sees the event, which says why, and the job as it was. */
+int store_run_refuse_suspension(struct store *s, const struct run *run, const char *kind,
+				const char *why, struct err *err)
+{
+	int rc;
+
+	if (store_begin(s, err))
+		return -1;
+	rc = store_run_leave_suspension(s, run, err) ||
+	     sql_run(s, NULL, err, "UPDATE jobs SET held = 0, reason = '' WHERE id = ? AND held",
+		     "i", run->job_id) ||
+	     store_event_add(s, run->job_id, run->id, kind, why, err) ? -1 : 0;
+	return store_finish(s, rc, err);
+}
+
+/* --- a person's hold --- */
+
+int store_job_hold_suspended(struct store *s, const struct run *run, bool freezes, struct err *err)
+{
+	char *reason = xasprintf(HELD_REASON, "held", (long long)run->job_id);
+	int rc = store_run_ask_suspension(s, run->id, freezes, err) ||
+		 sql_run(s, NULL, err, "UPDATE jobs SET held = 1, reason = ?,"
+			 " next_start_time_s = NULL WHERE id = ?", "ti", reason, run->job_id)
+		 ? -1 : 0;
+
+	free(reason);
+	return rc;
+}
+
+int store_job_release_suspended(struct store *s, int64_t id, struct err *err)
+{
+	return sql_run(s, NULL, err, "UPDATE jobs SET held = 0, reason = 'released',"
+		       " last_end_time_s = ? WHERE id = ?", "di", clock_wall_s(), id);
+}
+
 /* --- workloads that are not suspended any more --- */
 
 int store_job_ended_after_suspension(struct store *s, int64_t job_id, bool *ended, struct err *err)

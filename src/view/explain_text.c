@@ -45,7 +45,7 @@ static void print_decision(const struct explanation *e, const struct output *out
 	struct text t = TEXT_INIT;
 
 	status_print_head("job", e->job, out);
-	status_add_state(&t, e->item, "");
+	status_add_state(&t, &e->status, e->item, "");
 	output_textline(out, "state", &t);
 	output_line(out, "workload", e->job->declared.workload);
 	if (e->split)
@@ -62,7 +62,7 @@ static void print_decision(const struct explanation *e, const struct output *out
 	}
 	status_add_metrics(&t, &e->metrics);
 	output_text_if(out, "metrics", &t);
-	if (e->item->run && !e->job->profile)
+	if (e->item->run && !e->job->profile && !e->job->held)
 		output_line(out, "for others", turn_of(e));
 	if (d->policy)
 		text_addf(&t, "%s, by policy %s, with %d device%s to give out: %s",

@@ -71,6 +71,8 @@ void status_add_kept(struct text *t, const struct run *run);
 /* status_table.c: the share of the work that was declared, "over" beyond its end; where none was
  * declared the samples or the updates done. */
 void status_add_done(struct text *t, const struct status_job *item);
+/* "suspended since 10:04, 2.1 GiB stay in memory", where its job is held. */
+void status_add_held(struct text *t, const struct status *status, const struct run *run);
 /* status_table.c: the column REASON. */
 void status_add_why(struct text *t, const struct status *status, const struct status_job *item);
 /* The last status of the program of an ended job, or what went wrong; nothing if neither is

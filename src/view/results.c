@@ -72,7 +72,8 @@ double result_best(const struct result_column *column, const struct job_metric *
 
 const char *results_state(const struct job *job)
 {
-	return job_is_paused(job) ? shown_state_name(SHOWN_PAUSED) : job_state_name(job->state);
+	return job_is_paused(job) ? shown_state_name(SHOWN_PAUSED)
+				  : job_state_name(job_state_told(job));
 }
 
 /* --- reading --- */

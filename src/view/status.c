@@ -44,6 +44,8 @@ static enum shown_state shown_state(const struct job *job, const struct run *run
 		return of_job[job->state];
 	if (run->stop_reason != STOP_NONE || run->state == RUN_STOPPING)
 		return SHOWN_STOPPING;
+	if (job->held)
+		return SHOWN_HELD;
 	if (run->suspension > SUSPENSION_NONE)
 		return SHOWN_SUSPENDED;
 	return run->state == RUN_ASSIGNED ? SHOWN_STARTING : SHOWN_RUNNING;
@@ -197,12 +199,13 @@ static void count_jobs(struct status *status)
 		enum job_state state = status->jobs.items[i].state;
 		bool suspended = status->items[i].state == SHOWN_SUSPENDED;
 		bool paused = status->items[i].state == SHOWN_PAUSED;
+		bool held = status->items[i].state == SHOWN_HELD;
 
-		status->n_running += state == JOB_RUNNING && !suspended;
+		status->n_running += state == JOB_RUNNING && !suspended && !held;
 		status->n_suspended += suspended;
 		status->n_paused += paused;
 		status->n_waiting += state == JOB_QUEUED && !paused;
-		status->n_held += state == JOB_HELD;
+		status->n_held += held;
 		status->n_ended += job_has_ended(state);
 	}
 	for (int i = 0; i < runs->count; i++)

@@ -15,13 +15,19 @@ void status_print_head(const char *what, const struct job *job, const struct out
 	fputc('\n', out->file);
 }
 
-void status_add_state(struct text *t, const struct status_job *item, const char *remark)
+void status_add_state(struct text *t, const struct status *status, const struct status_job *item,
+		      const char *remark)
 {
 	text_addf(t, "%s%s", shown_state_name(item->state), remark);
 	if (item->state == SHOWN_SUSPENDED) {
 		text_add(t, " (");
 		status_add_kept(t, item->run);
 		text_add(t, ")");
+	}
+	if (item->state == SHOWN_HELD && item->run) {
+		text_add(t, "; ");
+		status_add_held(t, status, item->run);
+		return;
 	}
 	if (!item->run || run_held(item->run) == 0)
 		return;
@@ -248,7 +254,7 @@ void status_print_job(const struct status *status, const struct status_job *item
 	bool begins;
 
 	status_print_head("job", job, out);
-	status_add_state(&t, item, job->profile ? ", a profile"
+	status_add_state(&t, status, item, job->profile ? ", a profile"
 			 : job->interactive ? ", interactive" : "");
 	output_textline(out, "state", &t);
 	if (d->manager.length)

@@ -127,6 +127,12 @@ void status_add_why(struct text *t, const struct status *status, const struct st
 		break;
 	case SHOWN_PAUSED:
 	case SHOWN_HELD:
+		if (item->run) {
+			status_add_held(t, status, item->run);
+			text_addf(t, "; 'pollux release %lld' lets it go",
+				  (long long)item->job->id);
+			break;
+		}
 		text_add(t, *item->job->reason ? item->job->reason
 					   : shown_state_name(item->state));
 		break;

@@ -159,6 +159,22 @@ void status_add_kept(struct text *t, const struct run *run)
 			  run->devices[0].id);
 }
 
+void status_add_held(struct text *t, const struct status *status, const struct run *run)
+{
+	double since_s = status->now_wall_s - (status->now_boot_s - run->suspended_boot_s);
+
+	if (run->suspension == SUSPENSION_ASKED || isnan(since_s)) {
+		text_add(t, "being suspended");
+		return;
+	}
+	text_addf(t, "suspended since %s, %s stay in memory",
+		  format_time(since_s, status->now_wall_s).s,
+		  format_bytes((double)run->kept_memory_bytes).s);
+	if (run->freeze_state == FREEZE_NONE && run->device_memory_bytes > 0)
+		text_addf(t, ", %s on %s", format_bytes((double)run->device_memory_bytes).s,
+			  run->devices[0].id);
+}
+
 void status_add_devices(struct text *t, const struct run *run)
 {
 	int n = run_held(run);

@@ -56,9 +56,12 @@ freeze
 first=$job
 start
 job=$first
-run "$POLLUX" hold "$job" </dev/null
-like 'hold says what a frozen job may lose, though it can be relaunched' \
+run "$POLLUX" requeue "$job" </dev/null
+like 'requeue says what a frozen job may lose, though it can be relaunched' \
 	"is suspended without its GPU memory, and may not be able to save; [0-9]+s of work" "$err"
+status 'a frozen job is held as it is' 0 "$POLLUX" hold "$job"
+is 'it stays suspended, and nothing stops it' 'suspended|none|1' "$(store "SELECT suspension,
+	stop_reason, held FROM runs JOIN jobs j ON j.id = job_id WHERE job_id = $job")"
 "$POLLUX" hold --force "$job"
 ok 'a frozen job whose GPU another job has is held' wait_for 30 job_is "$job" held
 like 'an event says why the held job could not save' 'it cannot save before it is stopped' \

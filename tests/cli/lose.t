@@ -1,5 +1,6 @@
 #!/bin/sh
-# lose.t - hold, requeue and cancel say what work would be lost; a hold can be taken back.
+# lose.t - hold, requeue and cancel say what work would be lost; a hold can be taken back. The jobs
+# are not to be suspended: pause.t has those that are, when they are held.
 # shellcheck disable=SC2016,SC2317  # texts for other shells; functions run by wait_for
 . "$(dirname "$0")/tap.sh"
 POLLUX_SLOTS=3
@@ -27,7 +28,7 @@ trap 'while [ -e stays ] && [ ! -e go ]; do sleep 0.1; done; exit 1' TERM
 touch "started$POLLUX_JOB_ID"
 while [ -e stays ]; do sleep 0.1; done
 END
-"$POLLUX" submit -q --grace 60 -- sh stays >/dev/null
+"$POLLUX" submit -q --grace 60 --suspend never -- sh stays >/dev/null
 "$POLLUX" submit -q --grace 60 --checkpoint-dir saved -- sh stays >/dev/null
 "$POLLUX" submit -q --grace 60 --retries 0 -- sh stays >/dev/null
 "$POLLUX" schedule
@@ -36,14 +37,16 @@ given_run all launch_boot_s-=72790
 
 lost='has saved nothing; 20h13m of work would be lost'
 for command in hold requeue; do
+	never=''
+	[ "$command" = requeue ] || never='; it cannot be suspended: its --suspend is never'
 	status "$command refuses a job that saves nothing" 1 "$POLLUX" "$command" 1
-	is "$command says what would be lost" "pollux: job 1 $lost; --force goes on" "$err"
+	is "$command says what would be lost" "pollux: job 1 $lost$never; --force goes on" "$err"
 	status "$command --dry-run succeeds" 0 "$POLLUX" "$command" --dry-run 1 2
 	like "$command --dry-run says what would be lost" \
 		"^job 1 would be asked to stop, .*; it $lost\$" "$out"
 	like "$command --dry-run says that a job that can resume loses nothing" \
 		'^job 2 would be asked to stop, to be [a-z ]*$' "$out"
-	like "$command asks on a terminal" "^pollux: job 1 $lost\$" "$(answer n "$command" 1)"
+	like "$command asks on a terminal" "^pollux: job 1 $lost$never\$" "$(answer n "$command" 1)"
 	like "$command leaves the job if the answer is no" \
 		'^pollux: job 1 was left as it is$' "$(answer n "$command" 1)"
 	ok "$command without a yes does not stop the job" no_stop 1

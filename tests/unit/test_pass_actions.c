@@ -456,6 +456,14 @@ static void test_suspend(void)
 	s = takes_turns();
 	s.runs.items[0].suspension = SUSPENSION_ASKED;
 	check_turns(&s, "start 2", "only other jobs are decided on while a job leaves");
+	s = takes_turns();
+	s.runs.items[0].suspension = SUSPENSION_DONE;
+	s.jobs.count = 1;
+	check_turns(&s, "resume 1", "a suspended job comes back to a free device");
+	s = takes_turns();
+	s.runs.items[0].suspension = SUSPENSION_DONE;
+	s.jobs.items[0].held = true;
+	check_turns(&s, "start 2", "a job that a person holds suspended does not come back");
 }
 
 /* What the policy is told of the first run, which has saved so long ago (0: never). */

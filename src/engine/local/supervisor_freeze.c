@@ -75,11 +75,16 @@ static void lose_run(struct supervisor *s, const char *why, bool by_driver)
 /* Lets the run stay on its devices. A run that cannot be frozen at all is not asked again. */
 static void stay(struct supervisor *s, const struct err *why)
 {
-	supervisor_tell_event(s, "freeze", "it keeps its GPU: %.600s", why->text);
+	struct text t = TEXT_INIT;
+
+	text_addf(&t, "it keeps its GPU: %.600s", why->text);
+	supervisor_log(s, "%s", t.data);
 	s->run.suspension = why->exit_status == EX_UNAVAILABLE ? SUSPENSION_CANNOT
 							       : SUSPENSION_NONE;
 	s->run.frozen_bytes = 0;
-	supervisor_note(s, store_run_leave_suspension(&s->store, &s->run, &s->err));
+	supervisor_note(s, store_run_refuse_suspension(&s->store, &s->run, "freeze", t.data,
+						       &s->err));
+	text_release(&t);
 	supervisor_handle(s, EV_THAWED);
 }
 

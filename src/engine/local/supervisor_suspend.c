@@ -226,24 +226,30 @@ bool supervisor_counts_time(struct supervisor *s)
 bool supervisor_refuse_suspension(struct supervisor *s)
 {
 	double now = clock_boot_s(), after_s = now - s->run.suspended_boot_s;
+	struct text why = TEXT_INIT;
 	char who[PROC_TEXT_SIZE];
 	struct run run = s->run;
+	bool done;
 
 	run.suspension = SUSPENSION_CANNOT;
 	go_on_at(&run, now);
-	if (supervisor_note(s, store_run_leave_suspension(&s->store, &run, &s->err))) {
-		s->suspension.quiet_rounds = 0;
-		return false;
-	}
 	name_the_unstopped(s, who);
-	s->run = run;
 	if (s->suspension.unsettled[0])
-		supervisor_tell_event(s, "suspend", "it is not suspended and keeps its devices: %s",
-				      s->suspension.unsettled);
+		text_addf(&why, "it is not suspended and keeps its devices: %s",
+			  s->suspension.unsettled);
 	else
-		supervisor_tell_event(s, "suspend", "it cannot be suspended and keeps its devices: "
-				      "%s did not stop within %.3g s", who, after_s);
-	return true;
+		text_addf(&why, "it cannot be suspended and keeps its devices: %s did not stop "
+			  "within %.3g s", who, after_s);
+	done = !supervisor_note(s, store_run_refuse_suspension(&s->store, &run, "suspend",
+							     why.data, &s->err));
+	if (done) {
+		s->run = run;
+		supervisor_log(s, "%s", why.data);
+	} else {
+		s->suspension.quiet_rounds = 0;
+	}
+	text_release(&why);
+	return done;
 }
 
 /* --- what they began on their device --- */
