@@ -7,12 +7,17 @@ both. Parts, all by default:
     step     bare.py: the time of an update that is not sampled, with the noise scale off
     start    program.py without updates: processor time of start and imports
     whole    program.py, a small training: processor time of the process, with the default budget
+    mlp, cnn, gpt, trainer
+             whole.py: processor time of the updates after the first hundred, with the default
+             budget, and without the helper beside it; each has one of the first two cores, by
+             turns, so that what disturbs meets both alike; not among the default parts
 """
 
 import argparse
 import os
 import statistics
 import sys
+import threading
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "..", "tests", "frameworks"))
@@ -26,7 +31,7 @@ def interval(values):
     """(mean, half of the 95 % interval)."""
     if len(values) < 2:
         return values[0], float("nan")
-    t = T[min(len(values) - 2, len(T) - 1)]
+    t = T[len(values) - 2] if len(values) - 2 < len(T) else 2.02
     return statistics.mean(values), t * statistics.stdev(values) / len(values) ** 0.5
 
 
@@ -60,6 +65,33 @@ def pair(i, python, part, updates):
     return without, with_helper
 
 
+def beside(i, python, kind, updates):
+    """(without, with the helper) of one kind of whole.py, both at the same time on two cores."""
+    cores = {None: str(i % 2), "on": str((i + 1) % 2)}
+    results = {}
+
+    def one(helper):
+        command = ["taskset", "-c", cores[helper], python,
+                   os.path.join(HERE, "whole.py"), kind, str(updates)]
+        results[helper] = listen.run(command, helper, timeout=3600)
+
+    threads = [threading.Thread(target=one, args=(helper,)) for helper in (None, "on")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if any(r.status for r in results.values()):
+        sys.exit(results[None].err + results["on"].err)
+    values = tuple(float(results[helper].out.split()[-1]) for helper in (None, "on"))
+    print("%s, pair %d: %.3f without, %.3f with, %d samples of the noise" % (
+        (kind, i + 1) + values + (sum("GRAD_VAR" in r for r in results["on"].reports),)),
+        flush=True)
+    return values
+
+
+WHOLE = {"mlp": 2000, "cnn": 4000, "gpt": 1500, "trainer": 2000}
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--python", default=sys.executable)
@@ -68,15 +100,17 @@ def main():
     parser.add_argument("parts", nargs="*", default=["step", "start", "whole"])
     o = parser.parse_args()
     for part in o.parts:
-        pairs = [pair(i, o.python, part, o.updates) for i in range(o.pairs)]
+        updates = WHOLE.get(part, o.updates)
+        of_pair = beside if part in WHOLE else pair
+        pairs = [of_pair(i, o.python, part, updates) for i in range(o.pairs)]
         by = [b - a for a, b in pairs]
         if part == "step":
             print("an update that is not sampled: %+.2f us (95 %%: +- %.2f)" % interval(by))
         elif part == "start":
             print("start: %+.1f ms (95 %%: +- %.1f)" % interval([1000 * x for x in by]))
         else:
-            print("processor time over %d updates: %+.2f %% (95 %%: +- %.2f)" % (
-                (o.updates,) + interval([100 * (b / a - 1) for a, b in pairs])))
+            print(part + ": processor time over %d updates: %+.2f %% (95 %%: +- %.2f)" % (
+                (updates,) + interval([100 * (b / a - 1) for a, b in pairs])))
 
 
 if __name__ == "__main__":
