@@ -87,6 +87,9 @@ int usage_error(const struct command *command, struct err *err, const char *form
 /* What pollux has for a command ("ps") or an option ("--gpus") of another program for queues; NULL:
  * none is known. */
 const char *peer_word(const char *word);
+/* A sentence: how pollux does what an option of another program's submission does, where it has no
+ * such option; NULL: none is known. */
+const char *peer_way(const char *option);
 
 /* A positive job number; "-1" or "x" is a usage error. */
 int parse_job_id(const struct command *command, const char *text, long long *id, struct err *err);

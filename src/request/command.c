@@ -137,13 +137,26 @@ static bool has_option(const struct scan *s, const char *name)
 	return false;
 }
 
+/* Tells what the option of another program is here, if it is known. option: "--gpus=2", "-g". */
+static bool tell_peer(const struct scan *s, const char *option, const char *shown, struct err *err)
+{
+	const char *here = peer_word(option), *way = peer_way(option);
+
+	if (here && has_option(s, here + strlen("--")))
+		err_set(err, EX_USAGE, "unknown option '%s'; here that is '%s'", shown, here);
+	else if (way && !strcmp(s->command->name, "submit"))
+		err_set(err, EX_USAGE, "unknown option '%s'; %s", shown, way);
+	else
+		return false;
+	return true;
+}
+
 /* getopt accepts the beginning of a name if no other name begins with the same letters. */
 static int unknown_name(const struct scan *s, const char *argument, struct err *err)
 {
 	char *name = xstrdup(argument + strspn(argument, "-"));
 	struct suggestion nearest = suggestion_for(name);
 	struct text shown = TEXT_INIT;
-	const char *peer = peer_word(argument);
 	int n_alike = 0;
 
 	name[strcspn(name, "=")] = '\0';
@@ -151,17 +164,17 @@ static int unknown_name(const struct scan *s, const char *argument, struct err *
 		n_alike += *name && text_starts_with(s->longs[i].name, name);
 		suggestion_offer(&nearest, s->longs[i].name);
 	}
+	text_add(&shown, "--");
 	add_clipped(&shown, name);
 	if (n_alike > 1)
-		usage_error(s->command, err, "option '--%s' could be several", shown.data);
-	else if (peer && has_option(s, peer + strlen("--")))
-		err_set(err, EX_USAGE, "unknown option '--%s'; here that is '%s'", shown.data,
-			peer);
+		usage_error(s->command, err, "option '%s' could be several", shown.data);
+	else if (tell_peer(s, argument, shown.data, err))
+		;
 	else if (nearest.best)
-		err_set(err, EX_USAGE, "unknown option '--%s'; did you mean '--%s'?", shown.data,
+		err_set(err, EX_USAGE, "unknown option '%s'; did you mean '--%s'?", shown.data,
 			nearest.best);
 	else
-		usage_error(s->command, err, "unknown option '--%s'", shown.data);
+		usage_error(s->command, err, "unknown option '%s'", shown.data);
 	text_release(&shown);
 	free(name);
 	return -1;
@@ -178,8 +191,12 @@ static int bad_option(const struct scan *s, int error, struct err *err)
 	if (i != SCAN_BAD)
 		return usage_error(s->command, err, "option '--%s' takes no value",
 				   s->longs[i == SCAN_HELP ? s->n : i].name);
-	if (optopt > 0 && optopt < 128 && isgraph(optopt))
-		return usage_error(s->command, err, "unknown option '-%c'", optopt);
+	if (optopt > 0 && optopt < 128 && isgraph(optopt)) {
+		const char letter[] = { '-', (char)optopt, '\0' };
+
+		return tell_peer(s, letter, letter, err)
+			? -1 : usage_error(s->command, err, "unknown option '%s'", letter);
+	}
 	if (optopt)
 		return usage_error(s->command, err, "unknown option letter, not even ASCII");
 	return unknown_name(s, s->argv[optind - 1], err);

@@ -35,6 +35,16 @@ for pair in gpus:replicas gres:replicas priority:weight dependency:after cwd:chd
 	is "the option that others call --${pair%%:*} is named" \
 		"pollux: unknown option '--${pair%%:*}'; here that is '--${pair#*:}'" "$err"
 done
+for pair in '-g:--replicas' '-J:--name' '-d:--after'; do
+	run "$POLLUX" submit "${pair%%:*}" 1 -- true
+	is "the option that others call ${pair%%:*} is named" \
+		"pollux: unknown option '${pair%%:*}'; here that is '${pair#*:}'" "$err"
+done
+for pair in '--output:sh -c' '-o:pollux log' '--stdin:<FILE' '--urgent:pollux first' \
+	'-m:--on-end' '--wait:pollux wait'; do
+	status "submit has no option ${pair%%:*}" 64 "$POLLUX" submit "${pair%%:*}" x -- true
+	like "what others do by ${pair%%:*} is told" "option '${pair%%:*}'; .*${pair#*:}" "$err"
+done
 run "$POLLUX" --gpus 1
 is 'where a command is missing no option is named' \
 	"pollux: unknown option '--gpus'; see 'pollux --help'" "$err"
