@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "pollux/advice.h"
 #include "pollux/file.h"
@@ -165,6 +166,19 @@ static int check_line(const struct command *command, const char *line, struct st
 	return rc;
 }
 
+/* What follows the marker in a line of options; NULL: the line is another. In small letters it is
+ * followed by an option at once: else it is a comment that begins with the word. */
+static const char *options_of(const char *line)
+{
+	const char *options = line + strlen(marker);
+
+	if (strncasecmp(line, marker, strlen(marker)) != 0 ||
+	    (*options && !isspace((unsigned char)*options)))
+		return NULL;
+	return text_starts_with(line, marker) || options[strspn(options, " \t")] == '-' ? options
+											 : NULL;
+}
+
 /* Reads the comments and empty lines at the head of the file, and the options among them: lines
  * "#POLLUX OPTIONS". Options that need each other may stand on several lines. */
 static int read_head(const struct command *command, FILE *file, const char *name,
@@ -174,14 +188,12 @@ static int read_head(const struct command *command, FILE *file, const char *name
 
 	for (int number = 1; number <= MOST_LINES && fgets(line, sizeof(line), file); number++) {
 		const char *start = line + strspn(line, " \t\r\n");
-		const char *options = line + strlen(marker);
+		const char *options = options_of(line);
 
 		if ((*start && *start != '#') || (!strchr(line, '\n') && !feof(file)))
 			return 0;
-		if (!text_starts_with(line, marker) ||
-		    (*options && !isspace((unsigned char)*options)))
-			continue;
-		if (check_line(command, options, words, err) && !strstr(err->text, "' needs --"))
+		if (options && check_line(command, options, words, err) &&
+		    !strstr(err->text, "' needs --"))
 			return err_prefix(err, "'%s' line %d", name, number);
 	}
 	return 0;

@@ -27,6 +27,16 @@ is 'options of a script hold' 'night run|7200.0|300.0|2.0|0' \
 is 'options of the command line go before those of a script' \
 	'mine|3600.0|2.0' "$(column 'name, time_limit_s, weight')"
 like 'status shows the options of the script' 'limit 1h00m|time limit 1h00m' "$("$POLLUX" status @)"
+cat >small.sh <<'END_OF_SCRIPT'
+#!/bin/sh
+#pollux runs this each night
+#pollux -n small -t 1h
+#pollux
+true
+END_OF_SCRIPT
+status 'a script with #pollux lines is submitted' 0 "$POLLUX" submit -q -- sh small.sh
+is 'options after #pollux hold, other comments with that word do not' 'small|3600.0' \
+	"$(column 'name, time_limit_s')"
 for command in 'sh train.sh' 'bash -x train.sh' 'nice -n 5 ./train.sh' "env X=1 sh $TMP/train.sh" \
 	'perl train.sh' 'python3 -u train.sh'; do
 	command -v "${command%% *}" >/dev/null || continue
