@@ -18,10 +18,7 @@
  * free devices, and also among those given up if the free devices are not enough; a job that
  * shrinks chooses among its own. If there are more devices, they are picked one at a time: the
  * nearest first, from the smallest group that is large enough, so that whole groups are left to
- * other jobs. Jobs that grow pick first, then those that need most.
- *
- *	int holder[] = { 0, 0, -1, 1 }, count[] = { 1, 2 }, owner[4];
- *	assign_devices(4, holder, 2, count, NULL, owner);	// 0, -1, 1, 1 */
+ * other jobs. Jobs that grow pick first, then those that need most. */
 #ifndef POLLUX_ASSIGN_H
 #define POLLUX_ASSIGN_H
 

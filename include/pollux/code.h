@@ -11,9 +11,6 @@
 
 /* Runs git(1) within a time, and without what a repository may have it execute.
  *
- *	struct git git = { .directory = "/home/u/project", .until_boot_s = clock_boot_s() + 3 };
- *	if (git_run(&git, &out, err, "rev-parse", "HEAD")) return -1;
- *
  * No hook and no monitor of files is executed, no lock is taken that is not needed, and nobody is
  * asked for a password. Variables GIT_* of the caller are left out (but those of the
  * configuration): they could name another repository. */

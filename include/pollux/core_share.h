@@ -1,9 +1,6 @@
 /* core_share.h - the second pass of a decision: which processors the runs are bound to, where plans
  * want more than the share of their devices.
  *
- *	cores_share(devices, n_devices, runs, n_runs);
- *	if (runs[i].bound) ... runs[i].given ...
- *
  * Each processor is at home at one of the devices that are near it. A run that wants processors
  * takes those at home at its own devices first. What the run lacks then comes from devices that no
  * run has, and from devices whose runs want less; runs take in turn, one processor each. If it is

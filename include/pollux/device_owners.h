@@ -7,11 +7,6 @@
  * unknown process, where it is more than a desktop takes. A process of a run does not block the
  * GPUs of that run; on other GPUs it counts as anybody's.
  *
- *	struct device_user_list users;
- *	if (device_owners_find(&store, &devices, &runs, &users, err)) return -1;
- *	device_owners_refuse(&users, &runs, &devices);
- *	device_user_list_release(&users);
- *
  * In a container with pids of its own the driver tells the machine's pids. Their processes cannot
  * be seen there: a process on a GPU that a run has is taken for the run's. */
 #ifndef POLLUX_DEVICE_OWNERS_H

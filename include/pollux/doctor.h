@@ -1,10 +1,5 @@
 /* doctor.h - what 'pollux doctor' looks at, and what it finds.
  *
- *	struct doctor d;
- *	if (doctor_look(&d, err)) return -1;
- *	... d.sections, d.items ...
- *	doctor_release(&d);
- *
  * Nothing is changed, except that an older store is brought up to date, as any command does. */
 #ifndef POLLUX_DOCTOR_H
 #define POLLUX_DOCTOR_H

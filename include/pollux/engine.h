@@ -6,11 +6,6 @@
  * engine for Slurm (src/engine/slurm) hands runs to Slurm; its supervisors run elsewhere and cannot
  * open the store. A new engine is a directory and an entry in the list of engine.c.
  *
- *	struct engine_context at = { .paths = &paths, .store = &store };
- *	enum engine_answer *answers = xcalloc((size_t)runs.count, sizeof(*answers));
- *	if (engine_poll(&at, &runs, answers, err)) return -1;
- *	if (answers[i] == ENGINE_UNATTENDED && engine_attend(&at, &runs.items[i], err)) return -1;
- *
  * Callers know a run by its row in the store, never by a process, a lock or a socket. In that row
  * the engine keeps what it needs to find the run: the handle, a text that begins with the engine's
  * name and that only the engine reads. */

@@ -2,10 +2,6 @@
  * plain data parallelism, recomputation, a sharded optimizer ... pollux implements no plan: it
  * passes the plan's arguments to the command, and measures.
  *
- *	struct execution_plans plans;
- *	if (execution_plans_parse("dp=\ngc=--checkpoint-activations", &plans, err)) ...
- *	execution_plans_release(&plans);
- *
  * Pure functions. */
 #ifndef POLLUX_EXECUTION_PLAN_H
 #define POLLUX_EXECUTION_PLAN_H
@@ -61,9 +57,6 @@ int execution_plan_width(const char *workload);
 /* ---- guarantees ---- */
 
 /* What --guarantee promises a job: never worse than on so many devices, in one plan.
- *
- *	struct guarantee g;
- *	if (guarantee_parse("2:dp", &g, err)) ...
  *
  * Pure functions. */
 

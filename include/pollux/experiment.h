@@ -1,11 +1,6 @@
 /* experiment.h - chooses the configuration to measure next, so that few measurements determine the
  * model of step times.
  *
- *	struct experiment e = { .limits = ..., .points = tried, .n_points = n, .fit = fit,
- *				.launch_s = 1.2, .left_s = 40, .growth_left_s = 20, .share_s = 5 };
- *	struct experiment_choice c;
- *	while (experiment_next(&e, &c)) { ... run c.configuration, append its outcome, refit ... }
- *
  * In this order:
  *
  * 1. The job's own configuration on the fewest devices.

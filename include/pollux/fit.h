@@ -1,40 +1,7 @@
-/* fit.h - fits the seven parameters of the throughput model to measured times: pollux-goodput(7).
- *
- *	struct observation seen[] = {
- *		{ .configuration = configuration_make(2, 64, 1),
- *		  .step_time_s = 0.21, .sync_time_s = 0.04, .weight = 1 }, ...
- *	};
- *	struct fit_result fit = fit_throughput(seen, n, &FIT_OPTIONS_DEFAULT);
- *
- * The fit minimises the published objective (Qiao et al., OSDI 2021, section 3.2 and its code),
- *
- *	RMSE(ln T_grad) + RMSE(ln T_update) + 1e-3 (gamma - 1)^2
- *		+ 1e-2 (beta_sync_local / alpha_sync_local)^2
- *		+ 1e-2 (beta_sync_node / alpha_sync_node)^2
- *
- * with every alpha and beta at least THROUGHPUT_TIME_MIN_S and gamma in [1, 10]. An observation
- * whose synchronisation time is not known contributes its whole step time: ln T_step enters the
- * second mean, and nothing enters the first. Parameters without observations are tied:
- *
- *	one local batch size		alpha_grad = mean(T_grad) / 2
- *	none on one node, R >= 2	alpha_sync_local = beta_sync_local = THROUGHPUT_TIME_MIN_S
- *	none on several nodes		alpha_sync_node = beta_sync_node = THROUGHPUT_TIME_MIN_S;
- *					after the fit at least 1.1 times those of one node
- *	none with R > 2			beta_sync_local = beta_sync_node = THROUGHPUT_TIME_MIN_S
- *
- * An unknown cost is thus taken to be 0, so that the configurations that show it are tried.
- *
- * The published fit has no prior. A prior replaces the ties of the parameters for which it expects
- * a value, and adds to the objective
- *
- *	prior_weight ((ln x - ln expected) / spread)^2
- *
- * For beta_sync_local this term takes the place of the growth penalty. The weight is small, and
- * root mean squares are steep near their minimum. The prior therefore decides only what the
- * observations leave open: to miss an expectation by a whole spread costs as much as errors of
- * 0.1 % in all times.
- *
- * Pure functions, the same on every call. */
+/* fit.h - fits the seven parameters of the throughput model to measured times. The objective of the
+ * fit (Qiao et al., OSDI 2021, section 3.2 and its code), what ties parameters without observations
+ * and what a prior adds: pollux-goodput(7), Fit and The prior. Pure functions, the same on every
+ * call. */
 #ifndef POLLUX_FIT_H
 #define POLLUX_FIT_H
 
@@ -73,7 +40,7 @@ struct fit_prior {
 };
 
 struct fit_options {
-	double overlap_penalty, growth_penalty;		/* 1e-3 and 1e-2 above */
+	double overlap_penalty, growth_penalty;		/* of gamma - 1, and of beta / alpha */
 	int max_evaluations;				/* limit for all starts together */
 	double prior_weight;
 	const struct fit_prior *prior;			/* NULL: none, as in the published fit */
@@ -86,7 +53,7 @@ extern const struct fit_options FIT_OPTIONS_DEFAULT;
 enum fit_basis {
 	FIT_FROM_DATA,			/* determined by the observations */
 	FIT_FROM_PENALTY,		/* left open by the observations, chosen by the penalties */
-	FIT_TIED,			/* held at the value listed above */
+	FIT_TIED,			/* held at the value that stands for no observation */
 	FIT_FROM_PRIOR,			/* without the prior it would be one of the two above */
 };
 

@@ -6,14 +6,8 @@
  * after a freeze and continues them before a thaw: a stopped process cannot be locked or restored.
  * A thaw restores all, then unlocks all. If a step of a freeze fails, the freeze is undone.
  *
- *	struct freezing f = { .freezer = backend->freezer, .pids = &pid, .n = 1,
- *			      .state = run.freeze_state, .record = { write_to_store, s } };
- *	if (freeze_run(&f, FREEZE_WISHED, err)) ... f.state is FREEZE_NONE, or FREEZE_LOST
- *
  * Each state is recorded before it is entered. If a caller died, the next caller asks the driver
- * how far the freeze came, and mends it:
- *
- *	if (freeze_mend(&f, &mended, err) == 0) log(freeze_mended_text(mended))
+ * how far the freeze came, and mends it (freeze_mend).
  *
  * A freezer, below, does this in a process of its own, which is what a supervisor uses. */
 #ifndef POLLUX_FREEZE_H
@@ -146,19 +140,7 @@ struct device_freezer {
  * state, the child asks the caller and waits until the caller has recorded the state. If the caller
  * dies, the child ends after its present call. No signal but SIGKILL ends it: a caller that is
  * killed in the middle leaves the process that it moves unusable. Where a driver hangs before
- * memory moves, the child ends itself; another one, ordered to mend, unlocks what was locked.
- *
- *	struct freezer f;
- *	if (freezer_start(&f, backend->freezer, run_lock, err)) return -1;
- *	if (freezer_order(&f, &order, err)) ...
- *	... when f.fd can be read:
- *	switch (freezer_read(&f, &news)) {
- *	case FREEZER_ENTERS: if (record news.state) freezer_allow(&f); else freezer_stop(&f); break;
- *	case FREEZER_DONE: ... news.state, news.mended, news.took_s
- *	case FREEZER_FAILED: ... news.state, news.err
- *	case FREEZER_DIED: ... the driver tells how far it came: start another, order a mending
- *	}
- *	freezer_stop(&f); */
+ * memory moves, the child ends itself; another one, ordered to mend, unlocks what was locked. */
 
 struct freezer {
 	pid_t pid;			/* reaped by the caller, or by freezer_stop; 0: none */
@@ -181,6 +163,8 @@ struct freezer_order {
 	char device[DEVICE_ID_SIZE];
 };
 
+/* FREEZER_ENTERS: the caller records news.state, then calls freezer_allow(), or freezer_stop().
+ * FREEZER_DIED: the driver tells how far it came: another freezer is ordered to mend. */
 enum freezer_says { FREEZER_ENTERS, FREEZER_DONE, FREEZER_FAILED, FREEZER_DIED };
 
 struct freezer_news {
@@ -213,9 +197,6 @@ int freezer_carry_out(struct freezer *f, const struct freezer_order *order,
 
 /* Shows whether a device's driver can freeze: a small program of pollux computes on the device, is
  * frozen, stopped, continued, thawed, and has to come to the right result.
- *
- *	struct freeze_test t;
- *	if (freeze_test(&device, bytes, &t, err) == 0) ... t.freeze_s, t.bytes ...
  *
  * The caller holds the device's lock. */
 

@@ -1,10 +1,5 @@
-/* goodput.h - the goodput of a configuration, and the best configuration: pollux-goodput(7).
- *
- *	goodput = throughput * efficiency	useful samples per second, relative to samples at M0
- *
- * M = replicas * local_batch_size * accumulation_steps is the number of samples in an update; the
- * user tuned the job for the batch size M0. Source: Qiao et al., "Pollux: Co-adaptive Cluster
- * Scheduling for Goodput-Optimized Deep Learning", OSDI 2021, section 3. Pure functions. */
+/* goodput.h - the goodput of a configuration, and the best configuration: pollux-goodput(7), which
+ * has the symbols, too. Pure functions. */
 #ifndef POLLUX_GOODPUT_H
 #define POLLUX_GOODPUT_H
 

@@ -79,46 +79,18 @@ double growth_steps(double total_steps, double own_batch_size, double batch_size
 
 /* ---- how far and how fast ---- */
 
-/* How far and how fast the batch of a job may grow: pollux-goodput(7).
- *
- *	struct growth growth = growth_judge(windows, n, &job);
- *	int64_t most = growth_most(&growth, &bound);
- *
- * Larger batches must not cost a training its result. Two bounds hold at once:
- *
- *	efficiency	At the low end of the noise scale's interval, a sample is worth at least
- *			min_efficiency of one in the submitted batch.
- *	steps		A batch is at most GROWTH_STEP times the batch that was judged last. The
- *			submitted batch needs no judgement. A larger one was judged once the loss of
- *			its samples was as low as the smaller batch had promised. A batch that falls
- *			behind is taken back to the one judged before.
- *
- * What the smaller batch promised: its mean losses in windows of samples, and the curve a + b /
- * sqrt(position) through them, which bends as losses do. The larger batch may take 1 /
- * min_efficiency as many samples for the same way along the curve. Its loss is the mean over its
- * updates since the change. The standard error of the difference has the spread of the windows
- * around the curve, and that of the losses within the larger batch.
- *
- *	behind		the difference is more than GROWTH_BEHIND standard errors
- *	as promised	the difference is at most GROWTH_TOLERANCE standard errors, after at least
- *			GROWTH_LOSSES losses over at least GROWTH_STRETCH of the position
- *	open		else: the batch stays, and grows no further
- *
- * Of a program that reports no loss a batch is judged once its gradients are: at least four
- * reports of them. A job begins with the submitted batch, since nothing is promised there.
- *
- * The judgement is made after each window, and the first answer stands. So the same windows give
- * the same answer, and nothing else has to be remembered. What was taken back may be tried again
- * at GROWTH_AGAIN times the position.
- *
- * Pure functions, constant memory. */
+/* How far and how fast the batch of a job may grow: pollux-goodput(7), The growth of batches. The
+ * judgement is made after each window, and the first answer stands. So the same windows give the
+ * same answer, and nothing else has to be remembered. Pure functions, constant memory. */
 
-#define GROWTH_STEP 2
-#define GROWTH_BEHIND 3.0
-#define GROWTH_LOSSES 100
+#define GROWTH_STEP 2			/* of the batch that was judged last */
+#define GROWTH_BEHIND 3.0		/* standard errors above what was promised */
+/* As promised: at most so many standard errors above it, after at least so many losses over at
+ * least this part of the position. */
 #define GROWTH_TOLERANCE 0.5
+#define GROWTH_LOSSES 100
 #define GROWTH_STRETCH 0.05
-#define GROWTH_AGAIN 2.0
+#define GROWTH_AGAIN 2.0		/* the position at which what fell behind is tried again */
 #define GROWTH_LAST 0.8			/* of a known total: no growth after it */
 #define DEFAULT_MIN_EFFICIENCY 0.8
 

@@ -13,11 +13,7 @@
  *
  * A value that is not finite is worse than every number (text.h), and a run with such a value at
  * its rung never goes on. If all runs diverge at a rung, the sweep is over. The first value at or
- * beyond a rung counts, whatever the run reports later.
- *
- *	struct halving h;
- *	if (halving_parse("val_loss,eta=3,rungs=1000/3000", NAN, &h, err)) ...
- *	bool over = halving_decide(&h, runs, n);	// fills in the results of each run */
+ * beyond a rung counts, whatever the run reports later. */
 #ifndef POLLUX_HALVING_H
 #define POLLUX_HALVING_H
 

@@ -1,11 +1,6 @@
 /* measure.h - measures devices: products of matrices, copies, launches, and exchanges between
  * devices.
  *
- *	struct measure_result r;
- *	if (measure_device(&device, &options, &r, err)) ...
- *	... r.list, r.peaks, r.notes ...
- *	measure_result_release(&r);
- *
  * Each call starts a process, which is bound to the devices as a job would be. Only this process
  * loads OpenBLAS or CUDA: the caller keeps nothing of them, and survives a crash in them. The
  * process dies with the caller. The caller holds the locks of the devices.

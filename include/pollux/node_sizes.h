@@ -1,10 +1,5 @@
 /* node_sizes.h - on how many nodes a number of devices falls evenly.
  *
- *	int devices[] = { 8, 8, 4 };			// descending
- *	struct node_sizes nodes = { devices, 3 };
- *	node_sizes_place(&nodes, 16)			// 2: eight each
- *	node_sizes_place(&nodes, 20)			// 0: no way
- *
  * A number r is even on n nodes if each of the n has r / n of the devices, and if n nodes of the
  * size of the smallest of them are needed for r. So 6 devices are even on two nodes of 4, and 5 are
  * not even on nodes of 4, also where there are five nodes.

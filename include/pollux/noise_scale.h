@@ -1,27 +1,8 @@
-/* noise_scale.h - the gradient noise scale phi = tr(Sigma) / |G|^2, samples: pollux-goodput(7).
- *
- *	struct noise_scale s = { 0 };
- *	noise_scale_add(&s, samples, grad_sqr, grad_var, horizon);	// for each update or window
- *	phi = noise_scale_value(&s);					// NaN: unknown
- *	interval = noise_scale_interval(&s);				// phi is within, or beyond
- *	phi = noise_scale_expected(&s);					// for decisions
- *
- *	struct noise_window windows[] = { ... };
- *	struct noise_estimate e = noise_estimate(windows, M, own_job, position, M0);
- *
- * G is the true gradient, and Sigma the covariance of the gradient of a single sample. Their
- * estimates come from the norms of gradients over two batch sizes (McCandlish et al., "An Empirical
- * Model of Large-Batch Training", 2018, appendix A.1; pollux_gradient_estimates in pollux/client.h
- * computes them, for replicas * accumulation_steps >= 2). The estimates are unbiased, noisy and
- * often negative; their quotient is biased. Each is therefore averaged by itself, with weights that
- * fall by 1/e every horizon samples, and only the averages are divided. Nothing is clamped: phi is
- * unknown until the averages are
- *
- *	positive	both are above 0, and
- *	steady		each is at least NOISE_STEADY of its standard errors, from at least
- *			NOISE_ENTRIES_MIN effective entries.
- *
- * Pure functions, constant memory. */
+/* noise_scale.h - the gradient noise scale phi = tr(Sigma) / |G|^2, samples: pollux-goodput(7),
+ * Statistical efficiency. The estimates are unbiased, noisy and often negative; their quotient is
+ * biased. Each is therefore averaged by itself, and only the averages are divided. phi is unknown
+ * until both are positive and at least NOISE_STEADY of their standard errors, from at least
+ * NOISE_ENTRIES_MIN effective entries. Pure functions, constant memory. */
 #ifndef POLLUX_NOISE_SCALE_H
 #define POLLUX_NOISE_SCALE_H
 
@@ -59,30 +40,22 @@ void noise_scale_merge(struct noise_scale *s, const struct noise_scale *other);
 
 double noise_scale_value(const struct noise_scale *s);
 
-/* The 95 % confidence interval of phi, of Fieller (1954) for a quotient of two means whose errors
- * are correlated, with Student's t of the effective entries less one. It says something after few
- * entries, when noise_scale_value() does not: if |G|^2 may be 0, phi has no upper bound. */
+/* The 95 % confidence interval of phi, by Fieller (1954). It says something after few entries, when
+ * noise_scale_value() does not: if |G|^2 may be 0, phi has no upper bound. */
 #define NOISE_ENTRIES_LEAST 4.0
 struct noise_interval {
 	double low, high;	/* samples; low NaN: nothing is known; high may be infinite */
 };
 struct noise_interval noise_scale_interval(const struct noise_scale *s);
 
-/* The noise scale that decisions rest on: tr(Sigma) / E(|G|^2), where |G|^2 is taken to be normal
- * around its mean with its standard error, with the spread of Student's t, and above 0. The
- * expected efficiency of a batch, E((V + M0 S) / (V + M S)), is convex in S = |G|^2: at this noise
- * scale the efficiency is at most the expected one (J. L. W. V. Jensen, 1906), and near it where
- * |G|^2 is known well. NaN where noise_scale_interval() says nothing. */
+/* The noise scale that decisions rest on: tr(Sigma) / E(|G|^2). NaN where noise_scale_interval()
+ * says nothing. */
 double noise_scale_expected(const struct noise_scale *s);
 
 /* ---- the losses of a window ---- */
 
 /* What is kept of the losses of a window: enough to fit loss = a + b x to those of
  * several windows, where x = 1 / sqrt(position).
- *
- *	struct loss_sums s = { 0 };
- *	loss_sums_add(&s, samples, loss);	// of an update that ended at this position
- *	loss_sums_merge(&s, &other);
  *
  * Pure functions, constant memory. */
 
@@ -137,9 +110,8 @@ struct noise_estimate {
  *	horizon = max(NOISE_HORIZON_RATIO * position, NOISE_HORIZON_UPDATES * initial_batch_size)
  *
  * since the noise scale grows over a whole training, not over an update. The job's own windows
- * decide where they suffice (noise_scale.h defines when). Otherwise the windows of all jobs of the
- * workload are
- * used: other jobs have passed this position, so even a job that starts knows the noise scale.
+ * decide where they suffice, otherwise those of all jobs of the workload: they have passed this
+ * position, so even a job that starts knows the noise scale.
  *
  * Where neither suffices, the horizon is multiplied by NOISE_WIDENING, repeatedly, until it is that
  * many times the distance of the farthest window. Towards the end of a training |G|^2 often drowns

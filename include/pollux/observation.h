@@ -1,11 +1,5 @@
 /* observation.h - one measured step time, from the windows of a run to the fit of a model.
  *
- *	observation_init(&o);
- *	... step_stats.h fills it, the store keeps it by run and configuration ...
- *	struct observation seen[N] = { ... newest first ... }, pooled[N];
- *	int n = pool_observations(seen, N, pooled);	// one for each configuration, weighted
- *	struct fit_result fit = fit_throughput(pooled, n, &FIT_OPTIONS_DEFAULT);
- *
  * The same struct tells what became of a size that could not be timed. Who makes an observation
  * fills in what is known; all else is 0, and times that are not known are NaN. It owns nothing.
  * Pure functions. */

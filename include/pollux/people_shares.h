@@ -39,10 +39,6 @@
  * - Over any span of time a person's lead changes by at most the double. What comes of it with
  *   passes at odd moments is in build/unit/test_people_turns.
  *
- *	struct person_share people[] = { { .name = "a", .held = 4, .wanted = 4, .weight = 1 },
- *				  { .name = "b", .held = 0, .wanted = 1, .weight = 1 } };
- *	people_divide(people, 2, 4);	// 3 and 1
- *
  * Everybody who is given the same numbers computes the same shares, in whatever order the people
  * are listed. */
 #ifndef POLLUX_PEOPLE_SHARES_H

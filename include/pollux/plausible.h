@@ -1,9 +1,5 @@
 /* plausible.h - whether a reported position can be true.
  *
- *	struct position_watch w = { 0 };
- *	verdict = position_judge(&w, samples, now_s);	// for each reported position, in order
- *	position_restart(&w);				// the program goes on elsewhere
- *
  * A program consumes samples at some rate, and its position only grows. The n accepted positions go
  * from (first, t_first) to (last, t_last). t_before is the time of the last position that was read
  * earlier than now:

@@ -3,10 +3,6 @@
  * Policies are pure functions of their input: the live pass and the simulator call the same code.
  * All times are seconds on one clock that the caller chooses; only differences matter.
  *
- *	const struct policy *p = policy_find("las");
- *	struct sched_choice *choice = xcalloc(n, sizeof(*choice));
- *	p->decide(&input, choice);
- *
  * Input: every job that waits and may start, and every job that has devices until a decision takes
  * them away. A job that is being stopped to be relaunched waits (replicas 0). A job that lost a
  * device waits too, since it must be relaunched in any case. A job that is being cancelled or held

@@ -1,11 +1,6 @@
 /* profile.h - runs a command at chosen sizes, each until its step time is steady, and stores the
  * results.
  *
- *	struct profile_settings settings = { .paths = &paths, .budget_s = 60 };
- *	struct profile_end end;
- *	if (profile_run(&store, &job, &command, &settings, &end, err)) ...
- *	... the points are the runs of job.id in the store, with their observations ...
- *
  * The profile is a job of the store that no pass decides on. Its devices are chosen in the
  * transaction that adds the job, from those that no run has or is to have. They are reserved for
  * the job until it has ended (reserved_devices). Each point is a run of the job, with a supervisor
@@ -76,11 +71,6 @@ int profile_run(struct store *store, struct job *job, const struct job_command *
 
 /* Measures one device of each kind, and keeps the measurements in the store.
  *
- *	struct profile_kinds_settings settings = { .session = &session, .config = &c };
- *	struct devices_profile profile;
- *	if (profile_kinds(&settings, &profile, err) == 0) devices_profile_print(&profile, &out);
- *	devices_profile_release(&profile);
- *
  * A device is measured under its lock, as a supervisor takes the lock, and only when nothing holds
  * the device or is about to: no job is disturbed. A pass may assign the device meanwhile; the run's
  * supervisor then waits for the lock. */
@@ -118,11 +108,7 @@ void devices_profile_release(struct devices_profile *profile);
 
 /* pollux devices --self-test: whether each GPU's memory can be moved to the host's
  * and back, tried out and kept in the store. No job is frozen on a device that has not passed with
- * the driver that runs now.
- *
- *	struct self_test t;
- *	if (self_test_run(&settings, &t, err) == 0) ... t.items[i].passed ...
- *	self_test_release(&t); */
+ * the driver that runs now. */
 
 struct self_test_settings {
 	struct session *session;

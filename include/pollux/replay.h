@@ -1,10 +1,6 @@
 /* replay.h - the jobs of a machine's own history, run once more under a policy, on a given number
  * of devices of one node: a simulation by events, with the policies of the live scheduler.
  *
- *	struct sim_job_result *results = xcalloc(n, sizeof(*results));
- *	if (replay(&options, jobs, n, results, err)) ...
- *	figures = sim_figures_of(results, n, jobs[0].submit_s);
- *
  * A pass takes place when a job ends; when a job comes, where that is asked for; and, while any
  * job waits or runs, at whole multiples of the interval, as under cron on the wall clock. A job
  * that is given another number of devices first stands still for its restart, on the new devices;

@@ -121,10 +121,6 @@ int report_socket_keep(const char *path, const char *bytes, size_t n, struct err
 /* The file is SOCKET.kept. Programs append to it (pollux-report(1) has the form), and supervisors
  * only read it, until it goes with the other files of the run:
  *
- *	struct kept_place read = { 0 };
- *	kept_reports_read(socket_path, &read, take, arg);	// what came since the last call
- *	kept_reports_remove(socket_path);
- *
  * Any process of the user can write the file: one that is not a plain file is passed over, and only
  * its last KEPT_REPORTS_MAX bytes are read. */
 

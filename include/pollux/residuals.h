@@ -1,25 +1,9 @@
-/* residuals.h - corrects modelled times towards measured ones: pollux-goodput(7).
- *
- *	struct residuals r = residuals_of(seen, n, &params, places, n_places);
- *	double time_s = throughput_step_time(&params, place, m, s) * residuals_factor(&r, place, m);
- *	residuals_release(&r);
- *
- * Seven parameters cannot follow every step in the times of real machines: a batch size that
- * suddenly suits a kernel, or a ninth GPU behind another switch. y = ln(measured / modelled) is
- * therefore modelled as a smooth function of place and local batch size, close to 0 far from all
- * measurements: the mean of a Gaussian process (C. E. Rasmussen and C. K. I. Williams, "Gaussian
- * Processes for Machine Learning", 2006, algorithm 2.1), whose covariance is
- *
- *	k = exp(-|ln(R / R')| - |ln(m / m')|)	times RESIDUALS_ACROSS between one node and several,
- *						times RESIDUALS_TIERS between two tiers
- *						times RESIDUALS_PLANS between two plans
- *
- * and whose noise has the variance RESIDUALS_NOISE / weight, both in units of the variance of y. A
- * residual measured once thus counts for 97 % at its own size, and for half of that at twice the
- * batch or the replicas. Accumulation steps do not matter: the factor applies to a whole update.
- *
- * The factor is tabulated at local batch sizes of 2^(i/4), and interpolated linearly in ln m. Pure
- * functions. */
+/* residuals.h - corrects modelled times towards measured ones: pollux-goodput(7), Residuals, has
+ * the covariance of the Gaussian process (C. E. Rasmussen and C. K. I. Williams, "Gaussian
+ * Processes for Machine Learning", 2006, algorithm 2.1). Its factors between one node and several,
+ * two tiers, and two plans are below; its noise has the variance RESIDUALS_NOISE / weight.
+ * Accumulation steps do not matter: the factor applies to a whole update. It is tabulated at local
+ * batch sizes of 2^(i/4), and interpolated linearly in ln m. Pure functions. */
 #ifndef POLLUX_RESIDUALS_H
 #define POLLUX_RESIDUALS_H
 

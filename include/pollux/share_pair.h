@@ -56,8 +56,8 @@ struct share_answer {
  * pair measured, and the newcomer must raise the sum of the others by SHARE_GAIN as well. */
 struct share_answer share_judge(const struct share_group *g);
 
-/* Which waiting jobs go beside which jobs that have devices: one more job for a
- * device, one device for a job.
+/* Which waiting jobs go beside which jobs that have devices: one more job for a device, one device
+ * for a job.
  *
  * The sum of the gains is exactly the largest there is, for any number of jobs and devices. The
  * whole decision of a pass is not. The policy decides first which jobs have devices of their own,
@@ -65,12 +65,7 @@ struct share_answer share_judge(const struct share_group *g);
  * again, up to max_share. So the choice of the first guests is exact, given who has the devices:
  * there is no more to choose where max_share is 2. Two things are not searched: other jobs in the
  * place of those that have devices, for the sake of who fits beside them; and a first guest that
- * gains less, but leaves more for a second one.
- *
- *	double gain[2 * 2] = { 0.6, 0.5, 0.6, NAN };	// job 0 fits both devices, job 1 the first
- *	int device_of[2];
- *	share_match(gain, 2, 2, device_of);		// 1, 0: together 1.1
- */
+ * gains less, but leaves more for a second one. */
 /* gain[j * n_devices + i]: what job j adds on device i, above 0; any other value: it does not go
  * there. Sets device_of[j], or -1, so that the sum of the gains is the largest there is, for any
  * number of jobs and devices. Among equals jobs and devices that come first are chosen first. The

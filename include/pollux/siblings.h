@@ -1,9 +1,5 @@
 /* siblings.h - what the jobs of a workload that have ended tell of the length of the next one.
  *
- *	struct siblings s = { 0 };
- *	siblings_add(&s, 1200);			// the whole work of one that has ended
- *	siblings_remaining(&s, done);		// of a job that has done so much
- *
  * Work is in any one unit. Lengths of one workload are taken to be lognormal. Of their spread, the
  * logarithms of SIBLINGS_PRIOR jobs with a deviation of SIBLINGS_SPREAD are assumed to be known
  * before, so one job is not trusted too far, and many that were alike are.

@@ -1,10 +1,6 @@
 /* split.h - which parameter of a sweep changes the model: its values separate step times that are
  * measured in the same configuration, such as those of a width or a depth.
  *
- *	struct split s;
- *	if (split_find(entries, n, &s)) ...	// s.parameter, s.text
- *	split_release(&s);
- *
  * Two runs disagree if their step times differ by more than those that are pooled (pool_agree()). A
  * parameter explains the disagreement if all runs with one value of it agree, and some with
  * different values do not. Nothing is split while no parameter does, or while several do: a run

@@ -1,11 +1,5 @@
 /* step_stats.h - robust mean of the step times of one configuration.
  *
- *	struct step_stats s;
- *	step_stats_init(&s);				// at launch and at each change
- *	step_stats_add(&s, step_time_s, sync_time_s);	// every step; NaN: not reported
- *	step_stats_close_window(&s);			// every few seconds, and at the end
- *	if (step_stats_result(&s, &observation)) ...
- *
  * A window counts by the median of its steps, so that a step beside an evaluation or a checkpoint
  * does not matter. Windows enter running moments with equal weights, so each must hold enough: a
  * window with fewer than STEP_WINDOW_STEPS steps that took less than STEP_WINDOW_MIN_S together

@@ -146,13 +146,7 @@ struct value_text value_format(double value, int digits);
  * are all equal, and worse than every number. */
 int value_compare(double a, double b, bool low_is_best);
 
-/* The known name that is nearest to a mistyped name.
- *
- *	struct suggestion s = suggestion_for("sumbit");
- *	suggestion_offer(&s, "submit");		// every known name
- *	if (s.best) ... "did you mean '%s'?"
- */
-
+/* The known name that is nearest to a mistyped name. */
 struct suggestion {
 	const char *typed;	/* borrowed */
 	const char *best;	/* borrowed from an offer; NULL while none is near */

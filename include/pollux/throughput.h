@@ -1,26 +1,12 @@
-/* throughput.h - models the time of an optimizer update by seven parameters: pollux-goodput(7).
- *
- *	T_grad(m)    = alpha_grad + beta_grad m
- *	T_sync(N, R) = 0					R = 1
- *		     = alpha_sync_local + beta_sync_local (R - 2)	N = 1, R >= 2
- *		     = alpha_sync_node + beta_sync_node (R - 2)	N >= 2
- *		       times the factor of the tier of the devices, exp(ln_tier)	N = 1
- *	T_update     = (T_grad^gamma + T_sync^gamma)^(1/gamma)
- *	T_step       = (s - 1) T_grad + T_update
- *	throughput   = R m s / T_step
- *
- * N nodes hold R >= N replicas. m is the local batch size; it is a double because searches need
- * values between whole numbers. s is the number of forward-backward passes of an update; 1: no
- * accumulation. Source: Qiao et al., "Pollux: Co-adaptive Cluster Scheduling for Goodput-Optimized
- * Deep Learning", OSDI 2021, section 3.2; its code counts only the s - 1 extra passes. Pure
- * functions. */
+/* throughput.h - models the time of an optimizer update by seven parameters: pollux-goodput(7) has
+ * the formulas and their symbols. m is a double because searches need values between whole
+ * numbers. Source: Qiao et al., "Pollux: Co-adaptive Cluster Scheduling for Goodput-Optimized Deep
+ * Learning", OSDI 2021, section 3.2. Pure functions. */
 #ifndef POLLUX_THROUGHPUT_H
 #define POLLUX_THROUGHPUT_H
 
 #include "pollux/configuration.h"
 
-/* gamma = 1: synchronisation follows computation; 10: the two overlap, so that the longer one
- * decides. */
 #define THROUGHPUT_TIME_MIN_S 1e-8
 #define THROUGHPUT_GAMMA_MIN 1.0
 #define THROUGHPUT_GAMMA_MAX 10.0

@@ -1,18 +1,6 @@
 /* tier_wait.h - whether a job waits for devices that are joined better than those that it could
- * have now, and whether a running job moves to such devices: pollux-goodput(7). Pure functions.
- *
- * A job that could have devices of tier t now, and devices of a better tier b later, waits if that
- * ends the job sooner:
- *
- *	work / goodput(b) + wait < work / goodput(t)
- *
- * The wait is known where all devices that are needed have known ends; otherwise it is the median
- * wait of other jobs for as many devices of this tier. A wait saves at most
- *
- *	work / goodput(t) - work / goodput(b)
- *
- * and so no job waits longer than that in all, whatever was expected; nor longer than the caller
- * allows. Distances are those of assign.h: 0 is nearest. */
+ * have now, and whether a running job moves to such devices: pollux-goodput(7), Tiers. Distances
+ * are those of assign.h: 0 is nearest. Pure functions. */
 #ifndef POLLUX_TIER_WAIT_H
 #define POLLUX_TIER_WAIT_H
 

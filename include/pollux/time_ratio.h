@@ -55,9 +55,6 @@ void kind_ratio_fill_sync(struct throughput_params *params, const struct fit_res
 
 /* How much longer a workload's steps take under one plan than under another.
  *
- *	struct fit_expectation ratio = plan_ratio(&to, &from);
- *	if (plan_is_hardly_measured(seen, n)) params = plan_times(...);
- *
  * The logarithm of the ratio rho has a normal prior around the quotient of what the names of the
  * plans are known for (plan_usual_time()), with the standard deviation PLAN_RATIO_PRIOR_SPREAD, or
  * PLAN_RATIO_UNKNOWN_SPREAD if one of the names is not known. Each configuration that was measured
@@ -126,23 +123,8 @@ double core_speed_factor(const struct core_speed *speed, double cores);
 
 /* ---- between tiers of links ---- */
 
-/* How much longer replicas synchronise on devices that are joined worse:
- * pollux-goodput(7).
- *
- *	double prior[CONFIGURATION_TIERS];
- *	tier_prior(&measured, bytes, prior);
- *	struct fit_result fit = fit_by_tier(seen, n, &options, prior);
- *
- * The seven parameters are fitted to the observations of one device and of the best tier that was
- * seen, the base. For each worse tier t that was seen, T_sync has one factor kappa_t >= 1. The
- * factor is the most probable one, where ln kappa_t is normal around its prior with the standard
- * deviation TIER_SPREAD, and the logarithm of a measured time around that of the modelled time with
- * FIT_MODEL_ERROR. A tier that was not seen has its prior: above 1 where the tier is worse than the
- * base, below 1 where it is better. If nothing was measured on several devices, all factors are 1.
- *
- * The prior is the time of an exchange between two devices of the tier over that between two of the
- * base, from 'pollux profile --devices'; else TIER_PRIOR for each step from one tier to the next.
- * Pure functions. */
+/* How much longer replicas synchronise on devices that are joined worse: pollux-goodput(7), Tiers.
+ * The base is the best tier that was seen. Pure functions. */
 
 #define TIER_PRIOR 1.5
 #define TIER_SPREAD 0.5

@@ -11,9 +11,6 @@
 
 /* Repeats an operation until its mean time is known.
  *
- *	struct repeated s;
- *	repeat_time(&s, run, &state, &REPEAT_FULL);	// run(&state, n) times n operations
- *
  * A repetition does as many operations as fill a fixed span. After a warm-up, repetitions follow
  * until half the width of the 95 % confidence interval of the mean (Student's t) is below a share
  * of the mean, with at least a minimum number of repetitions. If a maximum number or time is

@@ -141,12 +141,8 @@ struct plan_run {
 	double *goodput;		/* owned; [0..n_gpus] */
 };
 
-/* Fails with EX_SOFTWARE, and says what is wrong, where
- *	- the jobs hold more GPUs of a node, or want more cores, than the node has;
- *	- a job makes iterations without GPUs, or holds GPUs without making any;
- *	- the placement and the plan have no row, or another time than that of the row;
- *	- a guaranteed job is slower than its owner asked, or loses its GPUs.
- * The files have no host memory, so that is not checked. */
+/* Fails with EX_SOFTWARE, and says what is wrong, where a round is not legal by
+ * pollux-simulate(1). */
 int plan_check(const struct plan_run *const *runs, int n, int n_nodes, int gpus_per_node,
 	       double cores_per_node, struct err *err);
 
@@ -165,9 +161,7 @@ struct rack_run {
 	int *held, *held_before;	/* of each machine; before this event */
 };
 
-/* Fails with EX_SOFTWARE if a GPU is held twice, free GPUs do not add up, a running job has another
- * number than it asks for, a waiting job has any, a job lost or changed its GPUs within a lease, a
- * lease is too long, or a job computes faster than its links allow. */
+/* The same of an allocation. */
 int rack_check(const struct sim_racks *t, const int *free, const struct rack_run *runs, int n,
 	       double lease_s, struct err *err);
 

@@ -5,10 +5,6 @@
  * As in nvml.h, all is declared as the driver's ABI has it, because headers at build may be older
  * or missing; tests/cli/abi.t compares the declarations with NVIDIA's headers.
  *
- *	struct cuda_driver d;
- *	if (cuda_driver_open(&d, "", err)) return -1;	// EX_UNAVAILABLE: no library, too old
- *	if (d.lock(pid, &args) != CU_OK) ...
- *
  * Functions return a code of enum cu_code. The library stays open until the process ends: CUDA
  * does not survive its removal. */
 #ifndef POLLUX_DEVICE_CUDA_DRIVER_H
@@ -87,7 +83,8 @@ struct cuda_driver {
 };
 
 /* Opens the library and looks up its functions; touches no GPU. library_path: directories between
- * colons in which the library is looked for, too; "": none. */
+ * colons in which the library is looked for, too; "": none. EX_UNAVAILABLE: there is none, or it is
+ * too old. */
 int cuda_driver_open(struct cuda_driver *d, const char *library_path, struct err *err);
 /* EX_UNAVAILABLE: the driver has no functions that freeze. */
 int cuda_driver_can_freeze(const struct cuda_driver *d, struct err *err);
