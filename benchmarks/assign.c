@@ -10,9 +10,10 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "pollux/assign.h"
+#include "pollux/text.h"
+#include "timing.h"
 
 #define MAX_DEVICES 1024
 #define TARGET_MS 20.0
@@ -25,21 +26,6 @@ static int random_below(int n)
 {
 	state = state * 6364136223846793005ULL + 1442695040888963407ULL;
 	return (int)(state >> 33) % n;
-}
-
-static double now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
-
-static int compare(const void *left, const void *right)
-{
-	double a = *(const double *)left, b = *(const double *)right;
-
-	return (a > b) - (a < b);
 }
 
 static void make_links(int n)
@@ -59,11 +45,11 @@ static double measure(const char *what, int n_devices, int n_jobs, int times)
 		double start_ms;
 
 		make_links(n_devices);
-		start_ms = now_ms();
+		start_ms = cpu_ms();
 		assign_devices(n_devices, holder, n_jobs, count, links, owner);
-		ms[i] = now_ms() - start_ms;
+		ms[i] = cpu_ms() - start_ms;
 	}
-	qsort(ms, (size_t)times, sizeof(*ms), compare);
+	qsort(ms, (size_t)times, sizeof(*ms), number_compare);
 	printf("%4d devices, %s: median %.2f ms, at most %.2f ms\n", n_devices, what, ms[times / 2],
 	       ms[times - 1]);
 	return ms[times / 2];
@@ -105,12 +91,12 @@ static bool measure_nodes(void)
 		wanted[j] = (8 << (j % 10)) * 3 / 4;
 	wanted[JOBS] = NODES / 8 * 4;	/* stays */
 	for (int i = 0; i < 20; i++) {
-		double start_ms = now_ms();
+		double start_ms = cpu_ms();
 
 		all &= assign_on_nodes(&in, given);
-		ms[i] = now_ms() - start_ms;
+		ms[i] = cpu_ms() - start_ms;
 	}
-	qsort(ms, 20, sizeof(*ms), compare);
+	qsort(ms, 20, sizeof(*ms), number_compare);
 	printf("%d devices, 100 jobs on 10,000 nodes: median %.2f ms, at most %.2f ms%s\n",
 	       NODES * NODE, ms[10], ms[19], all ? "" : "; NOT ALL PLACED");
 	printf("     target: below %g ms: %s\n", NODES_TARGET_MS,

@@ -103,18 +103,11 @@ static void run_rounds(struct subject *subjects, int n, int rounds)
 	posix_spawn_file_actions_destroy(&files);
 }
 
-static int compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 static void print_and_release(struct subject *s, int rounds)
 {
 	double *t = s->times_ms;
 
-	qsort(t, (size_t)rounds, sizeof(*t), compare);
+	qsort(t, (size_t)rounds, sizeof(*t), number_compare);
 	printf("%s\t%.3f\t%.3f\t%.3f\n", s->name, (t[(rounds - 1) / 2] + t[rounds / 2]) / 2, t[0],
 	       t[rounds - 1]);
 	free(s->name);

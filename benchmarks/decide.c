@@ -19,11 +19,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "pollux/policy.h"
 #include "pollux/racks.h"
 #include "pollux/tier_wait.h"
+#include "pollux/text.h"
+#include "timing.h"
 
 #define MAX_JOBS 1000
 #define MAX_DEVICES 32
@@ -39,21 +40,6 @@ static double uniform(void)
 {
 	state = state * 6364136223846793005ULL + 1442695040888963407ULL;
 	return (double)(state >> 11) / 9007199254740992.0;
-}
-
-static double now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
-
-static int compare(const void *left, const void *right)
-{
-	double a = *(const double *)left, b = *(const double *)right;
-
-	return (a > b) - (a < b);
 }
 
 /* Jobs of the last four hours; none is overdue, so that all is open to the search. */
@@ -94,12 +80,12 @@ static double decide_ms(const struct policy *policy, int n_jobs, int n_devices)
 
 	make_jobs(n_jobs, n_devices);
 	for (int i = 0; i < TIMES; i++) {
-		double start_ms = now_ms();
+		double start_ms = cpu_ms();
 
 		policy->decide(&in, choices);
-		ms[i] = now_ms() - start_ms;
+		ms[i] = cpu_ms() - start_ms;
 	}
-	qsort(ms, TIMES, sizeof(ms[0]), compare);
+	qsort(ms, TIMES, sizeof(ms[0]), number_compare);
 	return ms[TIMES / 2];
 }
 
@@ -132,13 +118,13 @@ static double bare_ms(int n_jobs, int n_devices)
 		for (int r = 0; r <= n_devices; r++)
 			value[j][r] = (int64_t)(1e6 * uniform());
 	for (int i = 0; i < TIMES; i++) {
-		double start_ms = now_ms();
+		double start_ms = cpu_ms();
 
 		sink = bare_program(value, n_jobs, n_devices);
-		ms[i] = now_ms() - start_ms;
+		ms[i] = cpu_ms() - start_ms;
 	}
 	(void)sink;
-	qsort(ms, TIMES, sizeof(ms[0]), compare);
+	qsort(ms, TIMES, sizeof(ms[0]), number_compare);
 	return ms[TIMES / 2];
 }
 
@@ -180,10 +166,10 @@ static double decide_large_ms(int n_jobs, int n_devices)
 		large[i].attained_service_device_s = 7200 * uniform();
 	}
 	for (int i = 0; i < 3; i++) {
-		double start_ms = now_ms();
+		double start_ms = cpu_ms();
 
 		policy_goodput.decide(&in, found);
-		least_ms = fmin(least_ms, now_ms() - start_ms);
+		least_ms = fmin(least_ms, cpu_ms() - start_ms);
 	}
 	free(large);
 	free(found);
@@ -242,13 +228,13 @@ static bool decide_on_kinds(const struct policy *policy)
 		double start_ms;
 
 		make_jobs_of_kinds((uint64_t)i + 1);
-		start_ms = now_ms();
+		start_ms = cpu_ms();
 		policy_decide(policy, &in, false, choices);
-		ms[i] = now_ms() - start_ms;
+		ms[i] = cpu_ms() - start_ms;
 		gaps[i] = gap;
 	}
-	qsort(ms, DRAWS, sizeof(ms[0]), compare);
-	qsort(gaps, DRAWS, sizeof(gaps[0]), compare);
+	qsort(ms, DRAWS, sizeof(ms[0]), number_compare);
+	qsort(gaps, DRAWS, sizeof(gaps[0]), number_compare);
 	printf("%-8s 160 jobs, 64 devices of 3 kinds: median %.2f ms, 95th percentile %.2f ms; "
 	       "gap %.3f %% and %.3f %%\n", policy->name, ms[DRAWS / 2],
 	       ms[DRAWS * 95 / 100], 100 * gaps[DRAWS / 2], 100 * gaps[DRAWS * 95 / 100]);
@@ -332,12 +318,12 @@ static void decide_on_tiers(const char *name, int n_jobs, int n_machines)
 
 		state = (uint64_t)i + 1;
 		make_tiers(&s, n_jobs, n_machines);
-		start_ms = now_ms();
+		start_ms = cpu_ms();
 		ask_all(&s, n_jobs);
-		ms[i] = now_ms() - start_ms;
+		ms[i] = cpu_ms() - start_ms;
 		rack_state_release(&s);
 	}
-	qsort(ms, DRAWS, sizeof(ms[0]), compare);
+	qsort(ms, DRAWS, sizeof(ms[0]), number_compare);
 	printf("%-8s tiers, %4d jobs, %4d GPUs: median %.3f ms, 95th percentile %.3f ms\n", name,
 	       n_jobs, n_machines * TIER_GPUS, ms[DRAWS / 2], ms[DRAWS * 95 / 100]);
 }
@@ -367,11 +353,11 @@ static void ask_to_wait(int n_devices)
 		state = (uint64_t)i + 1;
 		for (int d = 0; d < n_devices; d++)
 			free_s[d] = d % 4 ? 7200 * uniform() : 0;
-		start_ms = now_ms();
+		start_ms = cpu_ms();
 		tier_ask(&o, &a);
-		us[i] = 1e3 * (now_ms() - start_ms);
+		us[i] = 1e3 * (cpu_ms() - start_ms);
 	}
-	qsort(us, DRAWS, sizeof(us[0]), compare);
+	qsort(us, DRAWS, sizeof(us[0]), number_compare);
 	printf("to wait or not, %4d devices: median %.1f us, 95th percentile %.1f us\n", n_devices,
 	       us[DRAWS / 2], us[DRAWS * 95 / 100]);
 }

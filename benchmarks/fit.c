@@ -6,9 +6,10 @@
  * tests/unit/test_fit compares is fitted REPEAT times. Printed are, in milliseconds, the median,
  * the 99th percentile and the maximum of all times, and the mean number of evaluations of the
  * objective. Skipped, with exit status 0, where the profiles are not. */
-#include <time.h>
 
 #include "published.h"
+#include "pollux/text.h"
+#include "timing.h"
 
 #define CASES 500
 #define REPEAT_MAX 100
@@ -16,38 +17,23 @@
 
 static double times[CASES * REPEAT_MAX];
 
-static double now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
-
-static int compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* Adds to times; returns the evaluations of one fit. */
 static int time_fits(const struct observation *o, int points, int repeat, int *n)
 {
 	int evaluations = 0;
 
 	for (int i = 0; i < repeat; i++) {
-		double begin = now_ms();
+		double begin = cpu_ms();
 
 		evaluations = fit_throughput(o, points, &FIT_OPTIONS_DEFAULT).evaluations;
-		times[(*n)++] = now_ms() - begin;
+		times[(*n)++] = cpu_ms() - begin;
 	}
 	return evaluations;
 }
 
 static void report(int n, double evaluations)
 {
-	qsort(times, (size_t)n, sizeof(times[0]), compare);
+	qsort(times, (size_t)n, sizeof(times[0]), number_compare);
 	printf("median_ms %.3f\np99_ms %.3f\nmax_ms %.3f\nevaluations %.0f\n", times[n / 2],
 	       times[n - 1 - n / 100], times[n - 1], evaluations);
 	if (times[n / 2] >= TARGET_MS)

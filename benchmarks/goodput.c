@@ -8,9 +8,10 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "pollux/goodput.h"
+#include "pollux/text.h"
+#include "timing.h"
 
 #define MODELS 20000
 #define TARGET_US 100.0
@@ -52,21 +53,6 @@ static struct goodput_model random_model(void)
 	};
 }
 
-static double now_us(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
-}
-
-static int compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 int main(int argc, char **argv)
 {
 	int devices = argc > 1 ? (int)strtol(argv[1], NULL, 10) : 16;
@@ -74,14 +60,14 @@ int main(int argc, char **argv)
 
 	for (int i = 0; i < MODELS; i++) {
 		struct goodput_model model = random_model();
-		double begin = now_us();
+		double begin = 1e3 * cpu_ms();
 
 		for (int r = 1; r <= devices; r++)
 			goodput_best(&model, throughput_place_on(1, r),
 				     &choice);
-		times[i] = now_us() - begin;
+		times[i] = 1e3 * cpu_ms() - begin;
 	}
-	qsort(times, MODELS, sizeof(times[0]), compare);
+	qsort(times, MODELS, sizeof(times[0]), number_compare);
 	printf("median_us %.1f\np99_us %.1f\nmax_us %.1f\n", times[MODELS / 2],
 	       times[MODELS * 99 / 100], times[MODELS - 1]);
 	if (times[MODELS / 2] >= TARGET_US)

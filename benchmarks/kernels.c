@@ -16,6 +16,7 @@
 #include "pollux/clock.h"
 #include "pollux/measure.h"
 #include "pollux/mem.h"
+#include "pollux/text.h"
 
 #define ROUNDS 7
 #define CHUNKS 21
@@ -60,16 +61,9 @@ static int by_pollux(const struct device *slot, int round)
 	return 0;
 }
 
-static int compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 static double median(double *values, size_t n)
 {
-	qsort(values, n, sizeof(*values), compare);
+	qsort(values, n, sizeof(*values), number_compare);
 	return values[n / 2];
 }
 

@@ -6,37 +6,23 @@
  * times (10) in turn with links told and with none. To compare two versions, build this program in
  * both and run the two in turn. */
 #include <stdint.h>
-#include <time.h>
 
 #define DEVICES 16
 #define MOST_JOBS 40
 #include "../tests/unit/drawn_snapshot.h"
+#include "pollux/text.h"
+#include "timing.h"
 
 #define DRAWS 300
 #define ROUNDS_MAX 1000
 
-static double now_us(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
-}
-
-static int compare(const void *left, const void *right)
-{
-	double a = *(const double *)left, b = *(const double *)right;
-
-	return (a > b) - (a < b);
-}
-
 static double decide_us(uint64_t seed, int link)
 {
 	struct snapshot s = drawn(seed, link);
-	double start_us = now_us(), us;
+	double start_us = 1e3 * cpu_ms(), us;
 	struct decision *d = pass_decide(&s);
 
-	us = now_us() - start_us;
+	us = 1e3 * cpu_ms() - start_us;
 	decision_free(d);
 	snapshot_free(&s);
 	return us;
@@ -58,8 +44,8 @@ int main(int argc, char **argv)
 			if ((k + (int)seed) % 2 == 0)
 				with[n] = decide_us(seed, DEVICE_LINK_MACHINE);
 		}
-	qsort(without, (size_t)n, sizeof(without[0]), compare);
-	qsort(with, (size_t)n, sizeof(with[0]), compare);
+	qsort(without, (size_t)n, sizeof(without[0]), number_compare);
+	qsort(with, (size_t)n, sizeof(with[0]), number_compare);
 	printf("no links told %.1f us, all alike %.1f us: %+.1f %%\n", without[n / 2], with[n / 2],
 	       100 * (with[n / 2] / without[n / 2] - 1));
 	return 0;

@@ -7,11 +7,11 @@
  * size, and how many times those of tiresias. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "pollux/file.h"
 #include "pollux/mem.h"
 #include "pollux/simulate.h"
+#include "timing.h"
 
 #define SIZES 4
 
@@ -19,14 +19,6 @@ static const char *const names[] = { "tiresias", "pollux", "goodput" };
 #define N_NAMES (sizeof(names) / sizeof(names[0]))
 
 static char directory[] = "/tmp/pollux-bench.XXXXXX";
-
-static double cpu_s(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static void check(int rc, const struct err *err)
 {

@@ -13,11 +13,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "pollux/mem.h"
 #include "pollux/steps.h"
 #include "pollux/text.h"
+#include "timing.h"
 
 #define ROUNDS 5
 #define BLOCK 65536
@@ -112,15 +112,6 @@ static void sink(const struct step_event *e, void *arg)
 	*(double *)arg += e->position;
 }
 
-/* Of the processor: what others do meanwhile is not counted. */
-static double cpu_s(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 /* mb_per_s: how fast it grows; NaN: a file. */
 static double time_steps(const struct text *log, double mb_per_s, struct steps_summary *summary)
 {
@@ -155,16 +146,9 @@ static double time_memchr(const struct text *log)
 	return cpu_s() - start_s;
 }
 
-static int compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 static double median(double *x)
 {
-	qsort(x, ROUNDS, sizeof(*x), compare);
+	qsort(x, ROUNDS, sizeof(*x), number_compare);
 	return x[ROUNDS / 2];
 }
 
