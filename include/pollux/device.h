@@ -1,12 +1,5 @@
 /* device.h - what jobs run on. A backend is a struct of functions in a directory of its own
- * (src/device/nvidia, src/device/cpu); device.c has the list of backends.
- *
- *	struct device_list list;
- *	struct device_settings settings = { .slots = 0 };
- *	if (devices_list(&settings, &list, err)) return -1;
- *	... list.items[i].id, .usable, .reason ...
- *	devices_release(&list);
- */
+ * (src/device/nvidia, src/device/cpu); device.c has the list of backends. */
 #ifndef POLLUX_DEVICE_H
 #define POLLUX_DEVICE_H
 
@@ -302,9 +295,6 @@ const struct pid_list *driver_children_left(void);
 void driver_child_leave(pid_t pid);
 /* After any child was waited for. True: it was one of them. */
 bool driver_child_reaped(pid_t pid);
-
-/* For the child: writes all n bytes, or as many as the caller takes. */
-void driver_child_write(int fd, const void *bytes, size_t n);
 
 /* Seconds that a driver gets to list its devices: POLLUX_DRIVER_LIMIT, by default 30. A driver that
  * is not kept loaded takes seconds for each GPU. */

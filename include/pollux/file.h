@@ -2,11 +2,13 @@
 #ifndef POLLUX_FILE_H
 #define POLLUX_FILE_H
 
+#include <dirent.h>
 #include <poll.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <sys/types.h>
+#include <unistd.h>
 
 #include "pollux/err.h"
 #include "pollux/text.h"
@@ -85,6 +87,25 @@ int file_open_settings(const char *path);
 
 /* Opens /dev/null. The descriptor is inherited by programs unless flags has O_CLOEXEC. */
 int file_open_null(int flags);
+
+/* For scoped() variables (mem.h). */
+static inline void close_dir(DIR **dir)
+{
+	if (*dir)
+		closedir(*dir);
+}
+
+static inline void close_file(FILE **file)
+{
+	if (*file)
+		fclose(*file);
+}
+
+static inline void close_fd(const int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+}
 
 /* Says why file_open() failed: "it is no regular file", "it is a symbolic link", or strerror(3). */
 const char *file_open_why(int why);

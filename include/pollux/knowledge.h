@@ -1,11 +1,6 @@
 /* knowledge.h - the knowledge of a workload on one kind of device, from the store. Under a plan the
  * workload has the name that execution_plan_workload() gives.
  *
- *	struct knowledge k;
- *	if (knowledge_load(&store, workload, kind, &k, err)) ...
- *	knowledge_of_job(&k, &job, &job_model);
- *	knowledge_release(&k);
- *
  * All jobs of the workload share the knowledge, past and present: a second submission of a known
  * training script starts with a full model. Nothing here writes. */
 #ifndef POLLUX_KNOWLEDGE_H
@@ -23,11 +18,7 @@
 
 /* --- the model of one job ---
  *
- * The model of one job: its goodput in any configuration, and its remaining work.
- *
- *	struct job_model m;
- *	knowledge_of_job(&knowledge, &job, &m);
- *	if (job_model_best(&m, replicas, &choice)) ... */
+ * The model of one job: its goodput in any configuration, and its remaining work. */
 
 /* The model is optimistic about configurations that were not measured, and knows nothing about
  * memory. So a job gets at most this many times the largest local batch size that was measured for
@@ -186,11 +177,7 @@ void knowledge_of_job(struct knowledge *k, const struct job *job, struct job_mod
 
 /* --- goodput by the number of devices ---
  *
- * The goodput of a job for each number of devices, and the best sizes for it.
- *
- *	struct goodput_table *t = goodput_table_of(&job_model, n_devices);
- *	t->goodput[2], t->best[2].configuration ...
- *	goodput_table_free(t); */
+ * The goodput of a job for each number of devices, and the best sizes for it. */
 
 struct goodput_table {
 	double *goodput;		/* [0..n_devices], as in policy.h */
@@ -211,7 +198,6 @@ struct goodput_table *goodput_table_assumed(int n_devices);
  * is within 1 % of the best. */
 struct goodput_table *goodput_table_best_of(const struct goodput_table *const *tables, int n,
 					    int n_devices);
-double goodput_assumed(int replicas);
 /* Samples still to come, at what they are worth at the sizes for the fewest devices. An assumed
  * goodput counts nothing, so then the result is the goodput of the time that is left, on the
  * devices for which that time is known. NaN: not known. */
@@ -226,11 +212,6 @@ bool job_model_equal(const struct job_model *a, const struct job_model *b);
  *
  * The knowledge of each workload with waiting or running jobs, on each kind of
  * device.
- *
- *	struct workload_list list = { 0 };
- *	if (workloads_learn(&store, kind, &names, true, &list, err)) ...	// for each kind
- *	struct knowledge *k = workloads_of_job(&list, "resnet", kind);
- *	workload_list_release(&list);
  *
  * Nothing here writes. A model that was fitted anew is marked, so that the caller can store it. */
 
@@ -278,22 +259,5 @@ struct workload *workloads_find(const struct workload_list *list, const char *na
  * it was measured, as the best guess for a waiting job (kind NULL). NULL: it was not measured. */
 struct workload *workloads_measured(const struct workload_list *list, const char *name,
 				    const char *kind);
-
-/* ---- plans of a workload ---- */
-
-/* The plans of a workload learn from each other: what was hardly measured under a plan is expected
- * by the plan that was measured most.
- *
- *	plan_ties_make(items, n);	// struct knowledge of each plan of a workload on a kind
- *	items[i].k->tie.ratio ... */
-
-struct plan_tie_item {
-	const char *plan;		/* name */
-	struct knowledge *k;
-};
-
-/* Sets k->tie of each item but the one with most observations. Then all residuals are computed
- * again, with those of the other plans. Knowledge that has no model is left alone. */
-void plan_ties_make(const struct plan_tie_item *items, int n);
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "pollux/err.h"
 #include "pollux/paths.h"
+#include "pollux/proc.h"
 
 /* Locks are open-file-description locks (fcntl(2)). The lock belongs to the descriptor and to every
  * copy that a fork or an exec inherits. The lock is free when the last copy is closed. */
@@ -72,8 +73,9 @@ bool lock_holder_search(const char *path, struct lock_holder *h);
  * there. fd is a name in /proc/PID/fd. */
 bool lock_holds_through(pid_t pid, const char *fd);
 
-/* True if the process took the lock on this file, or was left the descriptor of who did. */
-bool lock_is_held_by(const char *path, pid_t pid);
+/* Lists the processes, without the caller, that took a lock on this file, or were left the
+ * descriptor of who did. Others may have the file open to read it. */
+void lock_holders(const char *path, struct pid_list *holders);
 
 /* What others noticed of a holder. The file keeps it as long as the holder does not sign again. */
 struct lock_note {

@@ -3,7 +3,24 @@
 #ifndef POLLUX_MEM_H
 #define POLLUX_MEM_H
 
+#include <errno.h>
 #include <stddef.h>
+#include <stdlib.h>
+
+/* A variable that is released, by a function that takes its address, when its scope is left; one
+ * whose memory is freed then, without a change of errno:
+ *
+ *	scoped(text_release) struct text t = TEXT_INIT;
+ *	autofree char *path = xasprintf("%s/%s", directory, name); */
+#define scoped(release) __attribute__((cleanup(release)))
+#define autofree scoped(free_pointed)
+static inline void free_pointed(void *pointer)
+{
+	int error = errno;
+
+	free(*(void **)pointer);
+	errno = error;
+}
 
 void *xmalloc(size_t bytes);
 void *xcalloc(size_t n, size_t bytes);

@@ -27,6 +27,9 @@ struct pid_list {
 };
 void pid_list_add(struct pid_list *list, pid_t pid);
 bool pid_list_has(const struct pid_list *list, pid_t pid);
+/* Lists the numbers that a directory has names of: the processes of /proc, the threads of
+ * /proc/PID/task. -1: it cannot be read. */
+int pid_list_read(struct pid_list *list, const char *directory);
 
 /* A process belongs to a group if one of these marks is found on the process. */
 struct proc_marks {
@@ -165,8 +168,9 @@ int64_t proc_used_bytes(const struct proc_marks *marks);
 /* --- which processes have a file open --- */
 
 /* Lists the processes, without the caller, that have the file open, as far as /proc shows them: to
- * a user, those of this user. The caller releases the list by pid_list_release. */
-void proc_users_of_file(const char *path, struct pid_list *list);
+ * a user, those of this user. counts: by which descriptors; NULL: any. */
+void proc_users_of_file(const char *path, bool (*counts)(pid_t pid, const char *fd),
+			struct pid_list *list);
 
 /* --- limits --- */
 
@@ -191,11 +195,6 @@ void limits_apply(const char *text);
 const char *limits_for_all(void);
 
 /* --- another program that is asked something, and has so long to answer: question.c ---
- *
- *	struct question q = { argv, env, until_boot_s, &answer, TEXT_INIT };
- *	int status = question_ask(&q, err);
- *	...
- *	text_release(&q.complaint);
  *
  * The program leads a process group, in which all that it starts is killed with it when the time is
  * over. It dies with its caller. */

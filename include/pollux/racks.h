@@ -104,8 +104,6 @@ struct rack_policy {
  * gandiva-net: in the order of since_s; the best joined GPUs there are, at once.
  * srtf-net, las-net: least remaining time, or GPU time, first; timers as dally.
  * goodput: src/sched/published/racks_goodput.c. */
-/* All policies; the name of the entry behind the last one is NULL. */
-extern const struct rack_policy rack_policies[];
 #define RACK_POLICY_NAMES " dally tiresias-net gandiva-net srtf-net las-net goodput"
 const struct rack_policy *rack_policy_find(const char *name);	/* NULL: no such policy */
 int rack_compare(const struct rack_policy *policy, const struct rack_job *a,

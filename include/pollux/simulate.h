@@ -13,33 +13,10 @@
 
 /* --- profiles --- */
 
-/* Measurements of training applications, in the files of the published simulator: the time of a
- * step on each placement, and the gradients at each epoch.
- *
- *	struct sim_profiles profiles;
- *	if (sim_profiles_read(&profiles, "profiles", NULL, 0, err)) ...
- *	const struct application *a = sim_profiles_find(&profiles, "bert");
- *	sim_profiles_release(&profiles);
- *
- * Each application has a directory, with these files (Qiao et al., "Pollux", OSDI 2021, its
- * artifact):
- *
- *	placements.csv		placement,local_bsz,step_time,sync_time
- *		placement has a digit for each node: the job's GPUs there. local_bsz: samples of one
- *		pass on one GPU. step_time: seconds of an update of one pass. sync_time: its part
- *		spent synchronising. Rows of a placement ascend by local_bsz.
- *	scalability.csv		num_nodes,num_replicas,local_bsz,step_time,sync_time
- *		The same for wide jobs. The file may be absent.
- *	validation-B.csv	progress,iteration,grad_sqr,grad_var
- *		A training at batch size B, with a row for each epoch. progress: at its end, in
- *		updates at the smallest B. iteration: updates made. grad_sqr, grad_var: |G|^2 and
- *		tr(Sigma) / (smallest B) during the epoch.
- *
- * Where there are several kinds of GPU, each has its own placements-KIND.csv and
- * scalability-KIND.csv instead.
- *
- * Directories without placements.csv are passed over. Profiles do not change after they are read,
- * so threads may share them. */
+/* Measurements of training applications, each in a directory: the time of a step on each placement,
+ * and the gradients at each epoch. pollux-simulate(1) has the form of all files. Directories
+ * without placements.csv are passed over. Profiles do not change after they are read, so threads
+ * may share them. */
 
 struct application;		/* src/sim/application.h */
 
@@ -62,14 +39,10 @@ int sim_profiles_read_table(struct sim_profiles *p, const char *path, bool resta
 void sim_profiles_release(struct sim_profiles *p);
 
 /* Borrowed from p; NULL: there is no such application. */
-const struct application *sim_profiles_find(const struct sim_profiles *p, const char *name);
+struct application *sim_profiles_find(const struct sim_profiles *p, const char *name);
 
 /* --- workloads --- */
 
-/* Jobs and their times of submission, in the published form: a csv file with the
- * columns name,time,application,num_replicas,batch_size. Rows ascend by time, in seconds. The owner
- * asked for num_replicas devices, and batch_size samples in an update. A further column duration_s
- * may say how long the job takes so, where that is not what its application takes. */
 struct sim_workload_job {
 	char *name;			/* owned */
 	double submit_s;
@@ -106,10 +79,6 @@ void sim_workload_draw(const struct sim_workload *w, uint64_t seed, int number,
 
 /* How a workload would have gone under a policy: the published simulation, with the policies of
  * the live scheduler.
- *
- *	struct sim_result result;
- *	if (simulate(&options, &profiles, &workload, NULL, &result, err)) ...
- *	sim_result_release(&result);
  *
  * Every interval, or also at events, the policy decides on the submitted jobs, by what it may know.
  * Between decisions each job progresses as the profiles say. A job that starts, or whose nodes or
@@ -225,11 +194,7 @@ struct sim_figures {
 	double makespan_s;		/* last finish, from the start of the clock */
 	double restarts;		/* sum over jobs */
 	double gpu_hours;		/* GPUs held, restarts included */
-	/* rho of a job is its completion time, divided by the time that it would take alone on its
-	 * share of the cluster (Mahajan et al., "Themis", NSDI 2020). The share is GPUs / N, where
-	 * N is the mean number of jobs during its life: packed, at the best batch size in each
-	 * epoch. A share below 1 is that part of the time; between two whole numbers the time is
-	 * linear. */
+	/* By Mahajan et al., "Themis", NSDI 2020; pollux-simulate(1) defines rho. */
 	double worst_fairness, unfair_fraction;	/* largest rho; jobs of rho > 1, of all */
 	double rounds;			/* decisions */
 	double decide_median_s, decide_p95_s;	/* of one decision, with placement */
@@ -273,18 +238,7 @@ struct sim_figures sim_figures_half_width(const struct sim_figures *figures, int
 
 /* --- made-up profiles and workloads --- */
 
-/* Made-up profiles and workloads in the published formats: for examples, tests, and sizes without
- * records. Nothing in them was measured.
- *
- * Applications (src/sim/sim_generate.c has their numbers). The time of a step in each row is the
- * model's for its seven parameters (throughput.h), multiplied by exp(0.02 z). The noise scale grows
- * by a constant factor an epoch, and each value is multiplied by exp(0.05 z). z is normal. The
- * number of updates at a batch size follows from the noise scale, without further noise.
- *
- * Jobs are a Poisson process of n_jobs jobs, at a rate of n_jobs / seconds. For each job are drawn:
- * the application, by the weights of the kinds; and 1, 2, 4 or 8 GPUs, with probabilities 0.4, 0.3,
- * 0.2 and 0.1. The batch size is the initial one times the GPUs, up to the largest validated. */
-
+/* For examples, tests, and sizes without records: pollux-simulate(1), MADE-UP WORKLOADS. */
 struct sim_generation {
 	int n_jobs, n_workloads;
 	double seconds;			/* mean time from first to last submission of a workload */
@@ -305,24 +259,8 @@ int sim_generate(const char *directory, const struct sim_generation *g, struct e
 /* --- execution plans --- */
 
 /* Simulation where a policy chooses execution plan and GPUs together, on the files of Rubick's
- * artifact (MLSys 2025).
- *
- *	struct sim_plans plans;
- *	if (sim_plans_read(&plans, "placements", 8, 64, err)) ...
- *	if (sim_plans_workload(&plans, "workload.csv", &workload, err)) ...
- *	if (sim_plans_run(&options, &plans, &workload, NULL, &result, err)) ...
- *
- * DIR/APP/placements.csv has the columns exec_plan, placement, iter_time: the seconds of an
- * iteration of application APP on a placement, a digit for the GPUs of each node, the smallest of
- * its rotations. Rows with the time 0 did not run. A workload has the columns name,
- * submission_time, application, num_gpus, num_cpus, exec_plan, steps, is_sla, with is_sla 1 for a
- * guaranteed job: such a job is never slower than on num_gpus GPUs with exec_plan, and once it runs
- * it runs to its end.
- *
- * The rows are the truth and all that a policy may choose from: a placement or a plan without row
- * is not allowed. A job gets 1, 2, 4, ... GPUs of a node, or whole nodes, with the fastest plan
- * there. It ends after steps + 1 iterations. A start or another placement costs restart_s. Each
- * round is checked before it runs (src/sim/world.h). */
+ * artifact (MLSys 2025): pollux-simulate(1), EXECUTION PLANS. Rows with the time 0 did not run. A
+ * job ends after steps + 1 iterations. */
 
 #define PLAN_DIGITS 32
 #define PLAN_CORES_PER_GPU 12	/* of the published nodes */
@@ -363,10 +301,6 @@ struct plan_job {
 int sim_plans_read(struct sim_plans *p, const char *directory, int gpus_per_node, int n_gpus,
 		   struct err *err);
 void sim_plans_release(struct sim_plans *p);
-/* The row of a plan (NULL: of the fastest plan) on a placement; NULL: there is no row. digits is
- * rotated to its canonical form. */
-const struct plan_row *plan_row_find(const struct plan_application *a, const char *plan,
-				     const char *digits);
 
 /* Each job has a struct plan_job in w->own. EX_NOINPUT; EX_DATAERR. */
 int sim_plans_workload(const struct sim_plans *p, const char *path, struct sim_workload *w,
@@ -380,30 +314,8 @@ int sim_plans_run(const struct sim_options *options, const struct sim_plans *pla
 /* --- machines in racks --- */
 
 /* Simulation of jobs of a fixed size on machines and racks, where what a job makes of its GPUs
- * depends on how they are joined (racks.h).
- *
- *	struct sim_racks t = { .cluster = { ... } };
- *	if (sim_racks_read(&t, "tiers.csv", NULL, NULL, err)) ...
- *	if (sim_racks_workload(&t, "week.csv", &workload, err)) ...
- *	if (sim_racks_run(&options, &t, &workload, NULL, &result, err)) ...
- *
- * tiers.csv has the columns application (or model), machine, rack, network: the part of the time in
- * which the application computes when its GPUs lie within that. links.csv has tier,
- * bandwidth_GB_s, latency_s, congestion, and models.csv application (or model), compute_s,
- * gradient_bytes, messages. From these
- *
- *	T_comm = sum over the distances in use, from the least one, with p parts in each, of
- *		2 (p-1)/p * bytes_left * congestion / bandwidth + messages * 2 (p-1) * latency
- *	part = compute / (compute + T_comm)
- *
- * where bytes_left is divided by p after each. A single GPU has the part 1.
- *
- * A workload has the columns name, submitted_s, gpus, iterations (of one GPU),
- * time_per_iteration_s, application (or model). A job on a set S of GPUs makes gpus * part(S) /
- * time_per_iteration_s iterations a second. A job that takes GPUs has them for a lease, or to its
- * end, and then waits again; each lease after the first is a second longer, for a checkpoint. Jobs
- * that wait are asked when a job comes, when a lease ends, when a timer of theirs ends, and each
- * quarter of a lease. Each allocation is checked (src/sim/world.h). */
+ * depends on how they are joined (racks.h): pollux-simulate(1), RACKS. A job on a set S of GPUs
+ * makes gpus * part(S) / time_per_iteration_s iterations a second; a single GPU has the part 1. */
 
 #define SIM_RACKS_CHECKPOINT_S 1.0
 

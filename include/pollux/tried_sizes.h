@@ -43,9 +43,6 @@ void memory_bounds_settle(struct memory_bounds *b);
 int64_t memory_too_large(const struct memory_bounds *b, int replicas);
 /* The largest local batch below memory_too_large() that is known to fit; 0: none. */
 int64_t memory_fits(const struct memory_bounds *b, int replicas);
-/* The largest local batch to give this number of replicas: the largest that is known to fit, or
- * else one less than what is too large. 0: no limit; -1: every size is too large. */
-int64_t memory_limit(const struct memory_bounds *b, int replicas);
 /* The fewest replicas for which some local batch is too large; 0: none. */
 int memory_least_bounded(const struct memory_bounds *b);
 void memory_bounds_release(struct memory_bounds *b);
@@ -86,9 +83,6 @@ int64_t sizes_limit(const struct memory_bounds *b, const struct failed_sizes *f,
 
 /* How much memory sizes take that were not tried, by the peaks of those that
  * were.
- *
- *	struct memory_model m = memory_model_fit(peaks, n, shares_memory);
- *	if (m.known && memory_model_bytes(&m, workers, 64) > limit) ...
  *
  * On a device with memory of its own a run of R replicas with m samples in a pass takes
  *

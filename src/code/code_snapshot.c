@@ -49,7 +49,7 @@ static int make_directory(const struct paths *paths, struct making *m, struct co
 			  struct err *err)
 {
 	const char *name = path_name(m->repository.top);
-	char *all = xasprintf("%s/snapshots", paths->dir);
+	autofree char *all = xasprintf("%s/snapshots", paths->dir);
 	int rc = paths_create(paths, err) || paths_make_directory(all, err) ? -1 : 0;
 
 	if (rc == 0) {
@@ -58,7 +58,6 @@ static int make_directory(const struct paths *paths, struct making *m, struct co
 			rc = err_set(err, EX_CANTCREAT, "cannot make '%s': %s", m->outer,
 				     strerror(errno));
 	}
-	free(all);
 	if (rc)
 		return -1;
 	m->mark = xasprintf("%s/" MARK, m->outer);
@@ -72,11 +71,11 @@ static int make_directory(const struct paths *paths, struct making *m, struct co
 
 static int add_sources(struct making *m, struct err *err)
 {
-	struct strings files = { 0 };
+	scoped(strings_release) struct strings files = { 0 };
 	int rc = snapshot_sources(&m->git, &files, err);
 
 	for (size_t i = 0; rc == 0 && i < files.count;) {
-		struct strings words = { 0 };
+		scoped(strings_release) struct strings words = { 0 };
 
 		strings_add(&words, "update-index");
 		strings_add(&words, "--add");
@@ -84,9 +83,7 @@ static int add_sources(struct making *m, struct err *err)
 		for (int n = 0; n < WORDS_AT_ONCE && i < files.count; n++)
 			strings_add(&words, files.items[i++]);
 		rc = git_run_words(&m->git, &words, NULL, err);
-		strings_release(&words);
 	}
-	strings_release(&files);
 	return rc;
 }
 
@@ -103,7 +100,7 @@ static int write_mark(const struct making *m, const struct code_snapshot *s, str
 static int fill(struct making *m, struct code_snapshot *s, struct err *err)
 {
 	static const char *const who[] = { "AUTHOR", "COMMITTER" };
-	struct text out = TEXT_INIT;
+	scoped(text_release) struct text out = TEXT_INIT;
 	int rc;
 
 	strings_addf(&m->variables, "GIT_INDEX_FILE=%s", m->index);
@@ -132,7 +129,6 @@ static int fill(struct making *m, struct code_snapshot *s, struct err *err)
 		rc = git_run(&plain, NULL, err, "worktree", "add", "--quiet", "--detach", "--lock",
 			     s->dir, m->id);
 	}
-	text_release(&out);
 	if (rc || snapshot_link(&m->git, m->repository.top, s->dir, &s->remarks, err))
 		return -1;
 	snapshot_link_siblings(m->repository.top, m->outer);
@@ -207,7 +203,7 @@ static char *outer_of(const char *dir)
 
 int snapshot_own_files(const char *dir, char **own)
 {
-	char *outer = outer_of(dir), *mark = xasprintf("%s/" MARK, outer);
+	autofree char *outer = outer_of(dir), *mark = xasprintf("%s/" MARK, outer);
 	struct stat st;
 	int rc = 0;
 
@@ -221,8 +217,6 @@ int snapshot_own_files(const char *dir, char **own)
 	} else if (errno != ENOENT) {
 		rc = -1;
 	}
-	free(outer);
-	free(mark);
 	return *own ? 1 : rc < 0 ? -1 : 0;
 }
 
@@ -268,42 +262,33 @@ static char *copy_in(const char *outer)
 	struct stat st;
 	bool being_made = access(mark, F_OK) == 0 ? lock_look(mark) != LOCK_IS_FREE
 		: stat(outer, &st) == 0 && clock_wall_s() - (double)st.st_mtim.tv_sec < UNMARKED_S;
-	DIR *dir = being_made ? NULL : opendir(outer);
+	scoped(close_dir) DIR *dir = being_made ? NULL : opendir(outer);
 	const struct dirent *entry;
 
 	free(mark);
 	while (dir && !copy && (entry = readdir(dir))) {
-		char *dot_git = xasprintf("%s/%s/.git", outer, entry->d_name);
-		char *path = xasprintf("%s/%s", outer, entry->d_name);
+		autofree char *dot_git = xasprintf("%s/%s/.git", outer, entry->d_name);
+		autofree char *path = xasprintf("%s/%s", outer, entry->d_name);
 
 		if (entry->d_name[0] != '.' && lstat(path, &st) == 0 && S_ISDIR(st.st_mode) &&
 		    lstat(dot_git, &st) == 0)
 			copy = xstrdup(path);
-		free(path);
-		free(dot_git);
 	}
-	if (dir)
-		closedir(dir);
 	return copy || being_made ? copy : xasprintf("%s/gone", outer);
 }
 
 void snapshots_each(const struct paths *paths, void (*visit)(const char *dir, void *arg),
 		    void *arg)
 {
-	char *all = xasprintf("%s/snapshots", paths->dir);
-	DIR *dir = opendir(all);
+	autofree char *all = xasprintf("%s/snapshots", paths->dir);
+	scoped(close_dir) DIR *dir = opendir(all);
 	const struct dirent *entry;
 
 	while (dir && (entry = readdir(dir))) {
-		char *outer = xasprintf("%s/%s", all, entry->d_name);
-		char *copy = entry->d_name[0] == '.' ? NULL : copy_in(outer);
+		autofree char *outer = xasprintf("%s/%s", all, entry->d_name);
+		autofree char *copy = entry->d_name[0] == '.' ? NULL : copy_in(outer);
 
 		if (copy)
 			visit(copy, arg);
-		free(copy);
-		free(outer);
 	}
-	if (dir)
-		closedir(dir);
-	free(all);
 }

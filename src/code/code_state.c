@@ -37,7 +37,7 @@ static bool take_id(char **lines, char *id)
  * not there yet name HEAD, which tells a person little. */
 int code_repository_find(const struct git *git, struct code_repository *r, struct err *err)
 {
-	struct text out = TEXT_INIT;
+	scoped(text_release) struct text out = TEXT_INIT;
 	struct err ignored;
 	char *lines;
 	int rc;
@@ -64,7 +64,6 @@ int code_repository_find(const struct git *git, struct code_repository *r, struc
 		err_set(err, EX_NOINPUT, "the git repository of '%s' has no commit yet",
 			git->directory);
 	}
-	text_release(&out);
 	if (rc)
 		code_repository_release(r);
 	return rc;
@@ -162,7 +161,7 @@ static void leave_place(struct place *p)
  * directories for the others; one in quotes may have a colon. */
 static void enter_place(struct place *p, struct git *git, const struct code_repository *r)
 {
-	struct text t = TEXT_INIT;
+	scoped(text_release) struct text t = TEXT_INIT;
 
 	for (const char *c = r->objects; *c; c++) {
 		if (*c == '"' || *c == '\\')
@@ -172,7 +171,6 @@ static void enter_place(struct place *p, struct git *git, const struct code_repo
 	strings_addf(&p->variables, "GIT_INDEX_FILE=%s", p->index);
 	strings_addf(&p->variables, "GIT_OBJECT_DIRECTORY=%s", p->objects);
 	strings_addf(&p->variables, "GIT_ALTERNATE_OBJECT_DIRECTORIES=\"%s\"", t.data);
-	text_release(&t);
 	git->directory = r->top;
 	git->more = &p->variables;
 }
@@ -181,8 +179,8 @@ static void enter_place(struct place *p, struct git *git, const struct code_repo
  * tree of the files stands in the place of the commit. What cannot be told of it is left out. */
 static void add_submodule(const struct git *git, const struct code_asking *asking, const char *path)
 {
-	char *directory = xasprintf("%s/%s", git->directory, path);
-	char *dot_git = xasprintf("%s/.git", directory);
+	autofree char *directory = xasprintf("%s/%s", git->directory, path);
+	autofree char *dot_git = xasprintf("%s/.git", directory);
 	struct code_asking rest = *asking;
 	struct code_state state;
 	struct err ignored;
@@ -191,24 +189,20 @@ static void add_submodule(const struct git *git, const struct code_asking *askin
 	if (access(dot_git, F_OK) == 0 &&
 	    code_state_read(directory, &rest, &state, NULL, &ignored) == 0 &&
 	    strchr(state.commit, '+')) {
-		char *entry = xasprintf("160000,%s,%s", state.tree, path);
+		autofree char *entry = xasprintf("160000,%s,%s", state.tree, path);
 
 		git_run(git, NULL, &ignored, "update-index", "--cacheinfo", entry);
-		free(entry);
 	}
-	free(dot_git);
-	free(directory);
 }
 
 /* Only submodules are left to differ from the index: ":160000 ...", and their path. */
 static int add_submodules(const struct git *git, const struct code_asking *asking, struct err *err)
 {
-	char *list = xasprintf("%s/.gitmodules", git->directory);
-	struct text out = TEXT_INIT;
+	autofree char *list = xasprintf("%s/.gitmodules", git->directory);
+	scoped(text_release) struct text out = TEXT_INIT;
 	int rc = access(list, F_OK) == 0 ? git_run(git, &out, err, "diff-files", "--raw", "-z",
 						   "--ignore-submodules=untracked") : 0;
 
-	free(list);
 	for (const char *p = out.data; rc == 0 && p < out.data + out.length; p += strlen(p) + 1) {
 		bool is_submodule = text_starts_with(p, ":160000 ");
 
@@ -216,7 +210,6 @@ static int add_submodules(const struct git *git, const struct code_asking *askin
 		if (is_submodule && p < out.data + out.length)
 			add_submodule(git, asking, p);
 	}
-	text_release(&out);
 	return rc;
 }
 
@@ -224,7 +217,7 @@ static int read_tree(struct git *git, const struct code_repository *r,
 		     const struct code_asking *asking, struct place *p, struct code_state *state,
 		     struct err *err)
 {
-	struct text out = TEXT_INIT;
+	scoped(text_release) struct text out = TEXT_INIT;
 	char *lines;
 	int rc;
 
@@ -238,7 +231,6 @@ static int read_tree(struct git *git, const struct code_repository *r,
 	lines = out.data;
 	if (rc == 0 && !take_id(&lines, state->tree))
 		rc = err_set(err, EX_FAILED, "git says nothing of use about '%s'", r->top);
-	text_release(&out);
 	if (rc)
 		return -1;
 	snprintf(state->commit, sizeof(state->commit), "%.64s%s", r->head.commit,
@@ -253,7 +245,7 @@ int code_state_read(const char *directory, const struct code_asking *asking,
 		.directory = directory, .variables = asking->variables,
 		.until_boot_s = clock_boot_s() + asking->limit_s,
 	};
-	struct code_repository r;
+	scoped(code_repository_release) struct code_repository r = { 0 };
 	struct place place;
 	int rc;
 
@@ -267,7 +259,6 @@ int code_state_read(const char *directory, const struct code_asking *asking,
 		*state = (struct code_state){ "", "" };
 	else if (top)
 		*top = xstrdup(r.top);
-	code_repository_release(&r);
 	return rc;
 }
 
@@ -286,7 +277,7 @@ void code_add_difference(const char *directory, const struct code_asking *asking
 		.directory = directory, .variables = asking->variables,
 		.until_boot_s = clock_boot_s() + asking->limit_s,
 	};
-	struct text out = TEXT_INIT, names = TEXT_INIT;
+	scoped(text_release) struct text out = TEXT_INIT, names = TEXT_INIT;
 	struct code_repository r;
 	struct place place = { .dir = NULL };
 	struct err ignored;
@@ -313,8 +304,6 @@ void code_add_difference(const char *directory, const struct code_asking *asking
 	else
 		text_addf(t, ", %lld file%s%s%s", n, plural(n), names.data,
 			  n > NAMED_FILES ? ", ..." : "");
-	text_release(&names);
-	text_release(&out);
 }
 
 /* --- old objects --- */
@@ -331,30 +320,28 @@ static int forget_entry(const char *path, const struct stat *st, int type, struc
 
 void code_forget_old(const char *dir, double now_s)
 {
-	char *kept = xasprintf("%s/code", dir);
+	autofree char *kept = xasprintf("%s/code", dir);
 
 	forget_before_s = now_s - CODE_KEPT_DAYS * DAY_S;
 	nftw(kept, forget_entry, 16, FTW_PHYS | FTW_MOUNT);
-	free(kept);
 }
 
 /* --- git --- */
 
 bool git_is_near(const char *directory)
 {
-	char *path = xstrdup(directory), *slash = path;
+	autofree char *path = xstrdup(directory);
+	char *slash = path;
 	bool found = false;
 
 	while (!found && slash) {
-		char *dot_git = xasprintf("%s/.git", path);
+		autofree char *dot_git = xasprintf("%s/.git", path);
 
 		found = access(dot_git, F_OK) == 0;
-		free(dot_git);
 		slash = strrchr(path, '/');
 		if (slash)
 			*slash = '\0';
 	}
-	free(path);
 	return found;
 }
 
@@ -385,7 +372,7 @@ int git_run_words(const struct git *git, const struct strings *words, struct tex
 		"git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null",
 		"-c", "gc.auto=0", "-c", "maintenance.auto=false", "-C",
 	};
-	struct strings env = { 0 }, argv = { 0 };
+	scoped(strings_release) struct strings env = { 0 }, argv = { 0 };
 	struct question q = {
 		.until_boot_s = git->until_boot_s, .answer = out, .complaint = TEXT_INIT,
 	};
@@ -411,8 +398,6 @@ int git_run_words(const struct git *git, const struct strings *words, struct tex
 		err_set(err, EX_FAILED, "git: %.*s", (int)strcspn(line, "\n"),
 			*line ? line : "it failed without a word");
 	}
-	strings_release(&argv);
-	strings_release(&env);
 	text_release(&q.complaint);
 	return rc ? -1 : 0;
 }
@@ -420,12 +405,9 @@ int git_run_words(const struct git *git, const struct strings *words, struct tex
 int git_run_list(const struct git *git, struct text *out, struct err *err,
 		 const char *const *list)
 {
-	struct strings words = { 0 };
-	int rc;
+	scoped(strings_release) struct strings words = { 0 };
 
 	for (; *list; list++)
 		strings_add(&words, *list);
-	rc = git_run_words(git, &words, out, err);
-	strings_release(&words);
-	return rc;
+	return git_run_words(git, &words, out, err);
 }

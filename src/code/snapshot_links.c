@@ -45,16 +45,14 @@ static bool ends_with(const char *s, const char *end)
 
 int snapshot_sources(const struct git *git, struct strings *files, struct err *err)
 {
-	struct text out = TEXT_INIT;
+	scoped(text_release) struct text out = TEXT_INIT;
 	double bytes = 0;
 
 	if (git_run(git, &out, err, "ls-files", "-z", "--others", "--exclude-standard",
-		    "--directory")) {
-		text_release(&out);
+		    "--directory"))
 		return -1;
-	}
 	for (const char *p = out.data; p < out.data + out.length; p += strlen(p) + 1) {
-		char *path = xasprintf("%s/%s", git->directory, p);
+		autofree char *path = xasprintf("%s/%s", git->directory, p);
 		bool is_source = false;
 		struct stat st;
 
@@ -66,9 +64,7 @@ int snapshot_sources(const struct git *git, struct strings *files, struct err *e
 			bytes += (double)st.st_size;
 			strings_add(files, p);
 		}
-		free(path);
 	}
-	text_release(&out);
 	return 0;
 }
 
@@ -76,36 +72,31 @@ int snapshot_sources(const struct git *git, struct strings *files, struct err *e
 
 static int link_one(const char *top, const char *copy, const char *path, struct err *err)
 {
-	char *from = xasprintf("%s/%s", top, path), *to = xasprintf("%s/%s", copy, path);
+	autofree char *from = xasprintf("%s/%s", top, path), *to = xasprintf("%s/%s", copy, path);
 	struct stat st;
 	int rc = 0;
 
 	if (lstat(to, &st) != 0 && symlink(from, to) && errno != ENOENT)
 		rc = err_set(err, EX_CANTCREAT, "cannot make the link '%s': %s", to,
 			     strerror(errno));
-	free(from);
-	free(to);
 	return rc;
 }
 
 /* A directory of untracked files, with a source at its top or one level below. */
 static bool has_source(const char *path, int depth)
 {
-	DIR *dir = opendir(path);
+	scoped(close_dir) DIR *dir = opendir(path);
 	const struct dirent *entry;
 	bool found = false;
 
 	for (int n = 0; dir && !found && n < MOST_SOURCES && (entry = readdir(dir)); n++) {
-		char *below = xasprintf("%s/%s", path, entry->d_name);
+		autofree char *below = xasprintf("%s/%s", path, entry->d_name);
 
 		if (entry->d_type == DT_DIR && entry->d_name[0] != '.' && depth > 0)
 			found = has_source(below, depth - 1);
 		else if (entry->d_type == DT_REG)
 			found = ends_with(entry->d_name, ".py");
-		free(below);
 	}
-	if (dir)
-		closedir(dir);
 	return found;
 }
 
@@ -120,7 +111,7 @@ static void remark(struct text *t, const char *what, const char *path)
 static int link_others(const struct git *git, const char *top, const char *copy,
 		       struct text *remarks, struct err *err)
 {
-	struct text out = TEXT_INIT;
+	scoped(text_release) struct text out = TEXT_INIT;
 	int rc = git_run(git, &out, err, "ls-files", "-z", "--others", "--directory");
 
 	for (char *p = out.data; rc == 0 && p < out.data + out.length;) {
@@ -137,13 +128,11 @@ static int link_others(const struct git *git, const char *top, const char *copy,
 		rc = git_run(git, &out, err, "ls-files", "-z", "--others", "--exclude-standard",
 			     "--directory", "--no-empty-directory");
 	for (const char *p = out.data; rc == 0 && p < out.data + out.length; p += strlen(p) + 1) {
-		char *path = xasprintf("%s/%s", git->directory, p);
+		autofree char *path = xasprintf("%s/%s", git->directory, p);
 
 		if (ends_with(p, "/") && has_source(path, 1))
 			remark(remarks, "untracked directory", p);
-		free(path);
 	}
-	text_release(&out);
 	return rc;
 }
 
@@ -152,25 +141,20 @@ static int link_kept_place(const struct strings *paths, const char *path, const 
 			   const char *copy, struct err *err)
 {
 	for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
-		char *directory = xasprintf("%.*s", (int)(slash - path), path);
+		autofree char *directory = xasprintf("%.*s", (int)(slash - path), path);
 		size_t n = strlen(directory);
 		bool keeps = true;
-		int rc = 0;
 
 		for (size_t i = 0; i < paths->count; i++)
 			keeps = keeps && (strncmp(paths->items[i], directory, n) != 0 ||
 					  paths->items[i][n] != '/' ||
 					  text_is_among(path_name(paths->items[i]), placeholders));
 		if (keeps) {
-			char *there = xasprintf("%s/%s", copy, directory);
+			autofree char *there = xasprintf("%s/%s", copy, directory);
 
 			remove_tree(there);
-			rc = link_one(top, copy, directory, err);
-			free(there);
+			return link_one(top, copy, directory, err);
 		}
-		free(directory);
-		if (keeps)
-			return rc;
 	}
 	return 0;
 }
@@ -179,18 +163,17 @@ static int link_kept_place(const struct strings *paths, const char *path, const 
 static int link_tracked(const struct git *git, const char *top, const char *copy,
 			struct text *remarks, struct err *err)
 {
-	struct strings paths = { 0 };
-	struct text out = TEXT_INIT;
+	scoped(strings_release) struct strings paths = { 0 };
+	scoped(text_release) struct text out = TEXT_INIT;
 	int rc = git_run(git, &out, err, "ls-files", "-z", "--stage");
 
 	for (const char *p = out.data; rc == 0 && p < out.data + out.length; p += strlen(p) + 1) {
 		const char *path = strchr(p, '\t');
 
 		if (path && text_starts_with(p, "160000 ")) {
-			char *there = xasprintf("%s/%s", copy, path + 1);
+			autofree char *there = xasprintf("%s/%s", copy, path + 1);
 
 			rmdir(there);		/* git makes an empty directory for a submodule */
-			free(there);
 			remark(remarks, "submodule", path + 1);
 			rc = link_one(top, copy, path + 1, err);
 		}
@@ -200,8 +183,6 @@ static int link_tracked(const struct git *git, const char *top, const char *copy
 	for (size_t i = 0; rc == 0 && i < paths.count; i++)
 		if (text_is_among(path_name(paths.items[i]), placeholders))
 			rc = link_kept_place(&paths, paths.items[i], top, copy, err);
-	strings_release(&paths);
-	text_release(&out);
 	return rc;
 }
 
@@ -214,12 +195,12 @@ int snapshot_link(const struct git *git, const char *top, const char *copy, stru
 
 void snapshot_link_siblings(const char *top, const char *dir)
 {
-	char *parent = xasprintf("%.*s", (int)(path_name(top) - top), top);
-	DIR *siblings = opendir(parent);
+	autofree char *parent = xasprintf("%.*s", (int)(path_name(top) - top), top);
+	scoped(close_dir) DIR *siblings = opendir(parent);
 	const struct dirent *entry;
 
 	for (int n = 0; siblings && n < MOST_SIBLINGS && (entry = readdir(siblings)); n++) {
-		char *from, *to;
+		autofree char *from = NULL, *to = NULL;
 
 		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..") ||
 		    !strcmp(entry->d_name, ".git") || !strcmp(entry->d_name, ".pollux"))
@@ -228,12 +209,7 @@ void snapshot_link_siblings(const char *top, const char *dir)
 		to = xasprintf("%s/%s", dir, entry->d_name);
 		if (symlink(from, to) && errno != EEXIST)
 			n = MOST_SIBLINGS;
-		free(from);
-		free(to);
 	}
-	if (siblings)
-		closedir(siblings);
-	free(parent);
 }
 
 /* --- a command's paths in the repository become paths in the snapshot --- */
@@ -258,7 +234,8 @@ static const char *in_repository(const char *repository, const char *path)
  * link; NULL. The caller frees. */
 static char *in_snapshot(const struct entrance *e, const char *path, mode_t type)
 {
-	char *real = realpath(path, NULL), *there = NULL, *own = NULL;
+	autofree char *own = NULL;
+	char *real = realpath(path, NULL), *there = NULL;
 	/* of a file that is not in the repository any more, the path as it is */
 	const char *rest = in_repository(e->repository, real ? real : path);
 	struct stat st;
@@ -272,7 +249,6 @@ static char *in_snapshot(const struct entrance *e, const char *path, mode_t type
 		free(there);
 		there = NULL;
 	}
-	free(own);
 	free(real);
 	return there;
 }
@@ -283,25 +259,24 @@ static void enter_argument(const struct entrance *e, char **argument)
 {
 	const char *equals = strchr(*argument, '=');
 	const char *path = (*argument)[0] == '-' && equals ? equals + 1 : *argument;
-	char *full, *there, *new;
+	autofree char *full = NULL, *there = NULL;
+	char *new;
 
 	if (!*path || (path[0] != '/' && e->inside && !text_starts_with(path, "../")))
 		return;
 	full = path_within(e->directory, path);
 	there = in_snapshot(e, full, S_IFREG);
-	free(full);
 	if (!there)
 		return;
 	new = xasprintf("%.*s%s", (int)(path - *argument), *argument, there);
 	free(*argument);
-	free(there);
 	*argument = new;
 }
 
 static void enter_python_path(const struct entrance *e, struct strings *env)
 {
 	static const char name[] = "PYTHONPATH=";
-	struct text t = TEXT_INIT;
+	scoped(text_release) struct text t = TEXT_INIT;
 	char *list, *rest;
 	size_t i = 0;
 
@@ -317,14 +292,13 @@ static void enter_python_path(const struct entrance *e, struct strings *env)
 		free(there);
 	}
 	strings_set_variable(env, "PYTHONPATH", t.data);
-	text_release(&t);
 	free(list);
 }
 
 static int enter_directory(struct entrance *e, const struct snapshot_command *c, struct err *err)
 {
 	const char *rest;
-	char *there;
+	autofree char *there = NULL;
 	struct stat st;
 
 	e->directory = realpath(*c->directory, NULL);
@@ -336,12 +310,10 @@ static int enter_directory(struct entrance *e, const struct snapshot_command *c,
 	if (stat(there, &st) || !S_ISDIR(st.st_mode)) {
 		err_set(err, NOT_EXECUTABLE, "the snapshot of the code has no directory '%s'",
 			there);
-		free(there);
 		return -1;
 	}
 	xreplace(c->directory, there);
 	strings_set_variable(c->env, "PWD", there);
-	free(there);
 	return 0;
 }
 
@@ -349,7 +321,8 @@ int snapshot_enter(const char *dir, const char *repository, const struct snapsho
 		   struct err *err)
 {
 	struct entrance e = { .repository = repository };
-	char *real = realpath(dir, NULL), *program;
+	autofree char *program = NULL;
+	char *real = realpath(dir, NULL);
 	struct stat st;
 	int rc;
 
@@ -367,7 +340,6 @@ int snapshot_enter(const char *dir, const char *repository, const struct snapsho
 		enter_python_path(&e, c->env);
 		xreplace(c->program, program);
 	}
-	free(program);
 	free(e.directory);
 	free(real);
 	return rc;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "pollux/device.h"
+#include "pollux/file.h"
 #include "pollux/mem.h"
 
 /* --- a list of devices, from a child to its parent --- */
@@ -47,9 +48,9 @@ static void send_list(int fd, void *arg)
 	if (l->backend->list(l->settings, &list, &ignored))
 		return;
 	parts_of(&list, parts);
-	driver_child_write(fd, &list, sizeof(list));
+	file_write_all(fd, &list, sizeof(list));
 	for (int i = 0; i < N_PARTS; i++)
-		driver_child_write(fd, *parts[i].array, parts[i].bytes);
+		file_write_all(fd, *parts[i].array, parts[i].bytes);
 }
 
 /* Replaces the list by the one that was sent. False: the answer is not whole. */
@@ -91,7 +92,7 @@ static int list_backend(const struct device_backend *backend,
 	struct listing l = { backend, settings, list };
 	struct err why = { 0 };
 	size_t size = 0;
-	char *bytes;
+	autofree char *bytes = NULL;
 
 	if (!backend->asks_driver || !backend->asks_driver(settings))
 		return backend->list ? backend->list(settings, list, err) : 0;
@@ -99,7 +100,6 @@ static int list_backend(const struct device_backend *backend,
 										   &size, &why);
 	if (bytes && !take_list(bytes, size, list))
 		err_set(&why, EX_UNAVAILABLE, "the process that asked has died");
-	free(bytes);
 	if (!why.exit_status)
 		return 0;
 	if (!backend->list_unanswered)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "pollux/device_users.h"
+#include "pollux/file.h"
 #include "pollux/lock.h"
 #include "pollux/mem.h"
 #include "pollux/people.h"
@@ -31,7 +32,7 @@ static enum device_taker taker_of(const struct device_process *p, const struct d
 	double part = device->memory_bytes > 0
 		? (double)p->memory_bytes / (double)device->memory_bytes : 0;
 	enum device_taker taker = TAKER_NONE;
-	struct text variables = TEXT_INIT;
+	scoped(text_release) struct text variables = TEXT_INIT;
 	bool told = false;
 
 	for (size_t i = 0; i < sizeof(takers) / sizeof(takers[0]); i++) {
@@ -45,7 +46,6 @@ static enum device_taker taker_of(const struct device_process *p, const struct d
 			told |= !strncmp(variables.data + k, takers[i].variable,
 					 strlen(takers[i].variable));
 	}
-	text_release(&variables);
 	return told ? TAKER_NONE : taker;
 }
 
@@ -120,7 +120,7 @@ const char *device_user_describe(const struct device_user *u, const struct devic
 				 char text[DEVICE_USER_SIZE])
 {
 	const struct device_process *p = &u->process;
-	struct text t = TEXT_INIT;
+	scoped(text_release) struct text t = TEXT_INIT;
 
 	if (p->pid == 0)
 		text_add(&t, "an unknown process");
@@ -150,27 +150,20 @@ const char *device_user_describe(const struct device_user *u, const struct devic
 	if (u->info.lives)
 		add_age(&t, u->info.age_s);
 	snprintf(text, DEVICE_USER_SIZE, "%.95s", t.data);
-	text_release(&t);
 	return text;
 }
 
 /* --- a kernel lock does not tell its holder; a second lock does --- */
 
-static enum lock_state look_at_path(char *lock)
-{
-	enum lock_state state = lock_look(lock);
-
-	free(lock);
-	return state;
-}
-
 const char *device_lock_holder(const struct paths *paths, const char *device_id)
 {
-	enum lock_state state = look_at_path(paths_device_lock(paths, device_id)), measure;
+	autofree char *lock = paths_device_lock(paths, device_id);
+	autofree char *mark = paths_measure_lock(paths, device_id);
+	enum lock_state state = lock_look(lock), measure;
 
 	if (state == LOCK_IS_FREE)
 		return NULL;
-	measure = look_at_path(paths_measure_lock(paths, device_id));
+	measure = lock_look(mark);
 	if (state == LOCK_CANNOT_BE_TOLD || measure == LOCK_CANNOT_BE_TOLD)
 		return DEVICE_LOCK_UNKNOWN;
 	return measure == LOCK_IS_HELD ? DEVICE_LOCK_MEASURE : DEVICE_LOCK_ENDED;
@@ -364,17 +357,12 @@ static int take_in(int dir, const struct paths *paths, const char *path,
 
 int shared_lock_take(const struct paths *paths, const struct device *device, struct err *err)
 {
-	char *path;
-	int dir = shared_dir_open(paths, &path, err), fd = -1;
+	autofree char *path = NULL;
+	scoped(close_fd) int dir = shared_dir_open(paths, &path, err);
 
 	if (dir == SHARED_DIR_NONE)
-		fd = SHARED_LOCK_NONE;
-	else if (dir >= 0)
-		fd = take_in(dir, paths, path, device, err);
-	if (dir >= 0)
-		close(dir);
-	free(path);
-	return fd;
+		return SHARED_LOCK_NONE;
+	return dir >= 0 ? take_in(dir, paths, path, device, err) : -1;
 }
 
 /* --- looking --- */
@@ -382,28 +370,24 @@ int shared_lock_take(const struct paths *paths, const struct device *device, str
 enum lock_state shared_lock_look(const struct paths *paths, const struct device *device)
 {
 	struct file_name name = name_of(device);
-	enum lock_state state = LOCK_IS_FREE;
 	struct walk w = walk_of(device);
 	struct flock bytes;
 	struct err ignored;
 	const char *why;
-	int dir = shared_dir_open(paths, NULL, &ignored), fd;
+	scoped(close_fd) int dir = shared_dir_open(paths, NULL, &ignored), fd = -1;
 
 	if (dir < 0)
 		return dir == SHARED_DIR_NONE ? LOCK_IS_FREE : LOCK_CANNOT_BE_TOLD;
 	fd = shared_dir_open_file(dir, name.s, false, &why);
 	if (fd < 0)
-		state = errno == ENOENT ? LOCK_IS_FREE : LOCK_CANNOT_BE_TOLD;
+		return errno == ENOENT ? LOCK_IS_FREE : LOCK_CANNOT_BE_TOLD;
 	/* A run could not take the lock of a file that another user keeps from being written. */
-	else if (faccessat(dir, name.s, W_OK, AT_EACCESS))
-		state = LOCK_CANNOT_BE_TOLD;
-	while (fd >= 0 && state == LOCK_IS_FREE && next_bytes(&w, &bytes))
+	if (faccessat(dir, name.s, W_OK, AT_EACCESS))
+		return LOCK_CANNOT_BE_TOLD;
+	while (next_bytes(&w, &bytes))
 		if (fcntl(fd, F_OFD_GETLK, &bytes))
-			state = LOCK_CANNOT_BE_TOLD;
+			return LOCK_CANNOT_BE_TOLD;
 		else if (bytes.l_type != F_UNLCK)
-			state = LOCK_IS_HELD;
-	if (fd >= 0)
-		close(fd);
-	close(dir);
-	return state;
+			return LOCK_IS_HELD;
+	return LOCK_IS_FREE;
 }

@@ -33,17 +33,6 @@ double driver_limit_s(void)
 	return text && number_parse(text, &limit_s) == 0 && limit_s > 0 ? limit_s : LIMIT_S;
 }
 
-void driver_child_write(int fd, const void *bytes, size_t n)
-{
-	const char *p = bytes;
-	ssize_t k;
-
-	while (n > 0 && ((k = write(fd, p, n)) > 0 || errno == EINTR)) {
-		p += k > 0 ? k : 0;
-		n -= k > 0 ? (size_t)k : 0;
-	}
-}
-
 /* The child may outlive the caller where the kernel cannot end it. So it first gives up what it
  * inherited: locks, the store, the pipe that a person reads. */
 static _Noreturn void child(int fd, driver_child_answer *answer, void *arg, pid_t parent)
@@ -60,7 +49,7 @@ static _Noreturn void child(int fd, driver_child_answer *answer, void *arg, pid_
 		_exit(1);
 	close_range(ANSWER_FD + 1, ~0U, 0);
 	answer(ANSWER_FD, arg);
-	driver_child_write(ANSWER_FD, &(char){ DONE }, 1);
+	file_write_all(ANSWER_FD, &(char){ DONE }, 1);
 	_exit(0);
 }
 
@@ -84,7 +73,7 @@ static bool is_given_up(pid_t pid)
 	const struct dirent *entry;
 	struct proc_times times;
 	bool waits = false;
-	DIR *dir;
+	scoped(close_dir) DIR *dir = NULL;
 
 	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)pid, ANSWER_FD);
 	if (!proc_times(pid, &times) || !read_link(AT_FDCWD, path, answer))
@@ -93,8 +82,6 @@ static bool is_given_up(pid_t pid)
 	dir = opendir(path);
 	while (dir && !waits && (entry = readdir(dir)))
 		waits = read_link(dirfd(dir), entry->d_name, other) && !strcmp(other, answer);
-	if (dir)
-		closedir(dir);
 	return !waits && proc_lives(pid);
 }
 
@@ -102,26 +89,24 @@ static bool is_given_up(pid_t pid)
  * again would only leave one more of them. */
 static pid_t find_hanging(void)
 {
-	DIR *dir = opendir("/proc");
-	const struct dirent *entry;
+	scoped(pid_list_release) struct pid_list all = { 0 };
 	pid_t found = 0;
 
-	while (dir && !found && (entry = readdir(dir))) {
-		pid_t pid = isdigit((unsigned char)entry->d_name[0])
-			? (pid_t)strtol(entry->d_name, NULL, 10) : 0;
+	pid_list_read(&all, "/proc");
+	for (int i = 0; i < all.count && !found; i++) {
 		struct proc_info info;
 		struct stat st;
+		char path[32];
 
 		/* anybody may give a process of their own the name of such a child */
-		if (!pid || fstatat(dirfd(dir), entry->d_name, &st, 0) || st.st_uid != geteuid() ||
-		    !proc_has_name(pid, CHILD_NAME))
+		snprintf(path, sizeof(path), "/proc/%d", (int)all.items[i]);
+		if (stat(path, &st) || st.st_uid != geteuid() ||
+		    !proc_has_name(all.items[i], CHILD_NAME))
 			continue;
-		proc_look(pid, &info);
-		if (info.lives && info.age_s > driver_limit_s() + 1 && is_given_up(pid))
-			found = pid;
+		proc_look(all.items[i], &info);
+		if (info.lives && info.age_s > driver_limit_s() + 1 && is_given_up(all.items[i]))
+			found = all.items[i];
 	}
-	if (dir)
-		closedir(dir);
 	return found;
 }
 

@@ -10,6 +10,8 @@
 
 #include "pollux/clock.h"
 #include "pollux/freeze.h"
+#include "pollux/file.h"
+#include "pollux/mem.h"
 #include "pollux/proc.h"
 
 #define START_S 120.0		/* a driver that is not kept loaded, and the kernel's compilation */
@@ -143,7 +145,7 @@ static void answer_free(int fd, void *arg)
 	const struct test *t = arg;
 	int64_t bytes = t->backend->freezer->free_bytes(t->device->id);
 
-	driver_child_write(fd, &bytes, sizeof(bytes));
+	file_write_all(fd, &bytes, sizeof(bytes));
 }
 
 /* -1: unknown. */
@@ -151,12 +153,11 @@ static int64_t free_bytes(struct test *t)
 {
 	struct err ignored;
 	size_t n = 0;
-	void *answer = driver_child_ask(answer_free, t, &n, &ignored);
+	autofree void *answer = driver_child_ask(answer_free, t, &n, &ignored);
 	int64_t bytes = -1;
 
 	if (answer && n == sizeof(bytes))
 		memcpy(&bytes, answer, n);
-	free(answer);
 	return bytes;
 }
 

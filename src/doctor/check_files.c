@@ -25,8 +25,8 @@ void check_space(struct patient *p)
 	int n = 0;
 
 	for (size_t i = 0; i < sizeof(disks) / sizeof(disks[0]); i++) {
-		char *path = xasprintf("%s%s", p->paths.dir, disks[i]);
-		struct text why = TEXT_INIT;
+		autofree char *path = xasprintf("%s%s", p->paths.dir, disks[i]);
+		scoped(text_release) struct text why = TEXT_INIT;
 		struct statvfs fs;
 		struct stat st;
 		bool is_new = stat(path, &st) == 0;
@@ -46,8 +46,6 @@ void check_space(struct patient *p)
 				     format_bytes((double)fs.f_bavail * (double)fs.f_frsize).s,
 				     format_bytes((double)fs.f_blocks * (double)fs.f_frsize).s);
 		}
-		text_release(&why);
-		free(path);
 	}
 }
 
@@ -157,18 +155,15 @@ static const struct part {
 static void found_odd(struct patient *p, const struct part *part, const char *path,
 		      const char *what)
 {
-	struct text file = TEXT_INIT, aside = TEXT_INIT;
-	char *with_end = xasprintf("%s.odd", path);
+	scoped(text_release) struct text file = TEXT_INIT, aside = TEXT_INIT;
+	autofree char *with_end = xasprintf("%s.odd", path);
 
 	text_add_shell_quoted(&file, path);
 	text_add_shell_quoted(&aside, with_end);
-	free(with_end);
 	found(p, part->stops ? FINDING_STOPS : FINDING_LOOK, part->is_new
 	      ? xasprintf("test -f %s -a ! -L %s || mv -nT %s %s", file.data, file.data, file.data,
 			  aside.data)
 	      : xasprintf("ls -ld %s", file.data), "'%s' is %s", path, what);
-	text_release(&file);
-	text_release(&aside);
 }
 
 /* A program of a job, or a person, may have put something else in the place of a file, which is not
@@ -179,7 +174,7 @@ void check_permissions(struct patient *p)
 		return;
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		const struct part *part = &parts[i];
-		char *path = xasprintf("%s/%s", p->paths.dir, part->name);
+		autofree char *path = xasprintf("%s/%s", p->paths.dir, part->name);
 		struct stat named, st;
 
 		if (lstat(path, &named))
@@ -193,7 +188,6 @@ void check_permissions(struct patient *p)
 				  part->is_directory ? "no directory" : "no regular file");
 		else
 			check_mode(p, path);
-		free(path);
 	}
 }
 
@@ -203,21 +197,19 @@ void check_permissions(struct patient *p)
 
 void check_settings(struct patient *p)
 {
-	struct text mend = TEXT_INIT;
+	scoped(text_release) struct text mend = TEXT_INIT;
 
 	if (!p->config_err.exit_status)
 		return;
 	if (p->config.bad_line) {
 		/* makes a comment of the line, so that the default of its setting holds */
-		char *edit = xasprintf("sed -i '%ds/^/# /'", p->config.bad_line);
+		autofree char *edit = xasprintf("sed -i '%ds/^/# /'", p->config.bad_line);
 
 		advice_add_edit(&mend, edit, p->paths.config);
-		free(edit);
 	} else if (p->config.bad_variable) {
 		text_addf(&mend, "unset %s", p->config.bad_variable);
 	}
 	found(p, FINDING_STOPS, mend.length ? text_detach(&mend) : NULL, "%s", p->config_err.text);
-	text_release(&mend);
 }
 
 /* Only damage is repaired: a store may be sound that is locked, or on a disk that is full. */
@@ -231,12 +223,12 @@ static void found_error(struct patient *p, const struct err *err, bool may_repai
 
 void check_store(struct patient *p)
 {
-	struct strings faults = { 0 };
-	struct text other = TEXT_INIT;
+	scoped(strings_release) struct strings faults = { 0 };
+	scoped(text_release) struct text other = TEXT_INIT;
 	struct stat st = { 0 };
 	struct err err;
 	int64_t n = 0;
-	char *log;
+	autofree char *log = NULL;
 
 	if (!p->store.db && p->store_err.exit_status == EX_NOINPUT) {
 		note(p, "%s", p->store_err.text);
@@ -261,12 +253,9 @@ void check_store(struct patient *p)
 			note(p, "the newest changes are in '%s', so copy the store by 'pollux "
 			     "backup'", strrchr(log, '/') + 1);
 	}
-	free(log);
-	strings_release(&faults);
 	if (paths_on_network(&p->paths))
 		found(p, FINDING_LOOK, NULL, "'%s' is on a network file system, where locks may "
 		      "not work: set POLLUX_DIR to a local directory", p->paths.dir);
 	if (pass_host_other(&p->paths, &other))
 		found(p, FINDING_STOPS, NULL, "%s", other.data);
-	text_release(&other);
 }

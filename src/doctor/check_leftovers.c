@@ -7,6 +7,7 @@
 
 #include "checks.h"
 #include "pollux/code.h"
+#include "pollux/file.h"
 #include "pollux/lock.h"
 #include "pollux/mem.h"
 #include "pollux/store.h"
@@ -29,7 +30,7 @@ struct pile {
 static void pile_add(struct pile *pile, const struct paths *paths, const char *part,
 		     const char *name)
 {
-	char *path = xasprintf("%s/%s", part, name);
+	autofree char *path = xasprintf("%s/%s", part, name);
 
 	if (pile->n++ == 0) {
 		pile->first = xstrdup(path);
@@ -42,7 +43,6 @@ static void pile_add(struct pile *pile, const struct paths *paths, const char *p
 		text_add(&pile->mend, " ");
 		text_add_shell_quoted(&pile->mend, path);
 	}
-	free(path);
 }
 
 /* Files of logs/ and checkpoints/, by what they are. */
@@ -92,15 +92,12 @@ static void check_jobs(struct patient *p)
 	if (p->store.db)
 		store_last_job(&p->store, &last_job, &ignored);
 	for (int i = 0; i < 2; i++) {
-		char *path = xasprintf("%s/%s", p->paths.dir, parts[i]);
-		DIR *dir = opendir(path);
+		autofree char *path = xasprintf("%s/%s", p->paths.dir, parts[i]);
+		scoped(close_dir) DIR *dir = opendir(path);
 		const struct dirent *entry;
 
 		while (dir && (entry = readdir(dir)))
 			sort_out(p, parts[i], entry->d_name, last_job, piles);
-		if (dir)
-			closedir(dir);
-		free(path);
 	}
 	for (int i = 0; i < N_PILES; i++) {
 		struct pile *pile = &piles[i];
@@ -137,7 +134,7 @@ static void count_stray(const char *dir, void *arg)
 
 void check_leftovers(struct patient *p)
 {
-	char *path = xasprintf("%s/run", p->paths.dir);
+	autofree char *path = xasprintf("%s/run", p->paths.dir);
 	DIR *dir = p->store.db ? opendir(path) : NULL;
 	const struct dirent *entry;
 	struct strays strays = { p, 0, NULL };
@@ -148,14 +145,12 @@ void check_leftovers(struct patient *p)
 	while (dir && (entry = readdir(dir))) {
 		int64_t id = isdigit((unsigned char)entry->d_name[0])
 			? strtoll(entry->d_name, NULL, 10) : 0;
-		char *lock = paths_run(&p->paths, id, "lock");
+		autofree char *lock = paths_run(&p->paths, id, "lock");
 
 		n += id > 0 && !patient_has_run(p, id) && lock_look(lock) == LOCK_IS_FREE;
-		free(lock);
 	}
 	if (dir)
 		closedir(dir);
-	free(path);
 	if (n)
 		found(p, FINDING_LOOK, xstrdup("pollux schedule"),
 		      "%d file%s of ended runs in '%s/run'", n, plural(n), p->paths.dir);

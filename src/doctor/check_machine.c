@@ -1,6 +1,4 @@
 /* check_machine.c - cron, drivers, control groups, the manager of a cluster. */
-#include <ctype.h>
-#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,15 +16,12 @@
 
 static bool is_running(const char *name)
 {
-	DIR *dir = opendir("/proc");
-	const struct dirent *entry;
+	scoped(pid_list_release) struct pid_list all = { 0 };
 	bool found_it = false;
 
-	while (dir && !found_it && (entry = readdir(dir)))
-		found_it = isdigit((unsigned char)entry->d_name[0]) &&
-			   proc_has_name((pid_t)strtol(entry->d_name, NULL, 10), name);
-	if (dir)
-		closedir(dir);
+	pid_list_read(&all, "/proc");
+	for (int i = 0; i < all.count && !found_it; i++)
+		found_it = proc_has_name(all.items[i], name);
 	return found_it;
 }
 
@@ -39,10 +34,9 @@ static void check_line(struct patient *p, const char *lines, struct crontab_entr
 {
 	const char *cron = access("/usr/sbin/crond", X_OK) ? "cron" : "crond";
 	bool come = passes_come(p);
-	struct text new = TEXT_INIT;
+	scoped(text_release) struct text new = TEXT_INIT;
 	enum crontab_change change = crontab_change(lines, e, true, &new);
 
-	text_release(&new);
 	if (change == CRONTAB_UPDATED)
 		found(p, FINDING_LOOK, xstrdup(INSTALL),
 		      "the line in the crontab runs another program, or stands there twice");
@@ -66,8 +60,8 @@ static void check_line(struct patient *p, const char *lines, struct crontab_entr
 
 void check_cron(struct patient *p)
 {
-	struct text lines = TEXT_INIT;
-	struct crontab_entry e;
+	scoped(text_release) struct text lines = TEXT_INIT;
+	scoped(crontab_entry_release) struct crontab_entry e = { 0 };
 	struct err err;
 
 	if (crontab_entry_init_own(&e, &err)) {
@@ -80,8 +74,6 @@ void check_cron(struct patient *p)
 		note(p, "none, but passes come by other ways");
 	else
 		found(p, FINDING_LOOK, xstrdup("pollux schedule --watch 10"), "%s", err.text);
-	text_release(&lines);
-	crontab_entry_release(&e);
 }
 
 void check_drivers(struct patient *p)
@@ -127,7 +119,7 @@ void check_drivers(struct patient *p)
 /* A guardian instead of a control group is weaker, but usual, and so no finding. */
 void check_groups(struct patient *p)
 {
-	struct text detail = TEXT_INIT;
+	scoped(text_release) struct text detail = TEXT_INIT;
 	enum engine_containment containment = engine_for_new_runs()->containment(&detail);
 
 	if (containment == CONTAINED_BY_GROUP)
@@ -135,7 +127,6 @@ void check_groups(struct patient *p)
 	else
 		note(p, "none, each run gets a %s: %s", engine_containment_name(containment),
 		     detail.data);
-	text_release(&detail);
 }
 
 /* Says whether the manager of a cluster answers, and its nodes see our files. */
@@ -145,8 +136,8 @@ void check_engine(struct patient *p)
 	struct engine_context at = {
 		.paths = &p->paths, .store = p->store.db ? &p->store : NULL,
 	};
-	struct strings troubles = { 0 };
-	struct text well = TEXT_INIT;
+	scoped(strings_release) struct strings troubles = { 0 };
+	scoped(text_release) struct text well = TEXT_INIT;
 
 	if (engine->examine)
 		engine->examine(&at, &troubles, &well);
@@ -156,6 +147,4 @@ void check_engine(struct patient *p)
 		found(p, FINDING_STOPS, NULL, "%s", troubles.items[i]);
 	if (well.length)
 		note(p, "%s", well.data);
-	strings_release(&troubles);
-	text_release(&well);
 }

@@ -10,6 +10,7 @@
 #include "checks.h"
 #include "pollux/advice.h"
 #include "pollux/device_users.h"
+#include "pollux/file.h"
 #include "pollux/mem.h"
 #include "pollux/people.h"
 
@@ -48,7 +49,7 @@ static char *mend_named(const char *path)
 static void check_absent(struct patient *p, const char *path)
 {
 	const char *sudo = advice_sudo();
-	struct text quoted = TEXT_INIT;
+	scoped(text_release) struct text quoted = TEXT_INIT;
 	struct stat st;
 
 	if (!path || lstat(path, &st)) {
@@ -65,7 +66,6 @@ static void check_absent(struct patient *p, const char *path)
 		      : xasprintf("%schown -h root %s && test ! -L %s && %schmod 1777 %s", sudo,
 				  quoted.data, quoted.data, sudo, quoted.data),
 		      "'%s' is not used: it is to be a directory of root, with mode 1777", path);
-	text_release(&quoted);
 }
 
 /* The lock of a device is one file for all users, so its name is known to everybody, too. */
@@ -134,8 +134,8 @@ static void check_shared(struct patient *p, const char *path)
 void check_people(struct patient *p)
 {
 	struct err err;
-	char *path;
-	int dir = shared_dir_open(&p->paths, &path, &err);
+	autofree char *path = NULL;
+	scoped(close_fd) int dir = shared_dir_open(&p->paths, &path, &err);
 
 	if (dir == -1)
 		found(p, FINDING_STOPS, mend_named(path), "%s", err.text);
@@ -143,7 +143,4 @@ void check_people(struct patient *p)
 		check_absent(p, path);
 	else
 		check_shared(p, path);
-	if (dir >= 0)
-		close(dir);
-	free(path);
 }

@@ -11,6 +11,7 @@
 #include "pollux/clock.h"
 #include "pollux/device_users.h"
 #include "pollux/engine.h"
+#include "pollux/file.h"
 #include "pollux/lock.h"
 #include "pollux/mem.h"
 #include "pollux/pass.h"
@@ -49,7 +50,7 @@ void check_passes(struct patient *p)
 {
 	double now_s = clock_wall_s(), age_s = now_s - p->last_pass_s, failed_s;
 	struct lock_holder holder;
-	struct text words = TEXT_INIT;
+	scoped(text_release) struct text words = TEXT_INIT;
 	struct stat asked;
 	struct err ignored;
 	bool has_work = false;
@@ -59,7 +60,6 @@ void check_passes(struct patient *p)
 		pass_describe_hung(&holder, &words);
 		found(p, FINDING_STOPS, wake_or_kill((pid_t)holder.pid, holder.is_stopped, ""),
 		      "%s", words.data);
-		text_release(&words);
 		return;
 	}
 	if (p->store.db)
@@ -169,31 +169,19 @@ static bool is_given_out(const struct patient *p, const char *id)
 	return false;
 }
 
-/* The processes that hold the lock. Others may have the file open to read it. */
-static void find_holders(const char *lock, struct pid_list *holders)
-{
-	struct pid_list users;
-
-	*holders = (struct pid_list){ 0 };
-	proc_users_of_file(lock, &users);
-	for (int i = 0; i < users.count; i++)
-		if (lock_is_held_by(lock, users.items[i]))
-			pid_list_add(holders, users.items[i]);
-	pid_list_release(&users);
-}
-
 /* Returns the run whose supervisor is one of the processes; 0: none is. Its run has just ended, or
  * is one that this store, an older copy perhaps, does not know. */
 static int64_t supervised_run(const struct patient *p, const struct pid_list *holders)
 {
-	char *path = xasprintf("%s/run", p->paths.dir);
-	DIR *dir = opendir(path);
+	autofree char *path = xasprintf("%s/run", p->paths.dir);
+	scoped(close_dir) DIR *dir = opendir(path);
 	const struct dirent *entry;
 	struct lock_holder h;
 	int64_t run = 0;
 
 	while (dir && run == 0 && (entry = readdir(dir))) {
-		char *end, *lock;
+		autofree char *lock = NULL;
+		char *end;
 		int64_t id = strtoll(entry->d_name, &end, 10);
 
 		if (id <= 0 || strcmp(end, ".lock") != 0)
@@ -201,11 +189,7 @@ static int64_t supervised_run(const struct patient *p, const struct pid_list *ho
 		lock = paths_run(&p->paths, id, "lock");
 		if (lock_holder_find(lock, &h) && pid_list_has(holders, (pid_t)h.pid))
 			run = id;
-		free(lock);
 	}
-	if (dir)
-		closedir(dir);
-	free(path);
 	return run;
 }
 
@@ -231,19 +215,19 @@ static const char *stranger_with(struct patient *p, const struct engine_context 
 static void check_device(struct patient *p, const struct engine_context *at,
 			 const struct device *device)
 {
-	char *lock = paths_device_lock(&p->paths, device->id);
-	struct pid_list first = { 0 }, now = { 0 };
+	autofree char *lock = paths_device_lock(&p->paths, device->id);
+	scoped(pid_list_release) struct pid_list first = { 0 }, now = { 0 };
 	const char *holder = stranger_with(p, at, device);
-	struct text pids = TEXT_INIT;
+	scoped(text_release) struct text pids = TEXT_INIT;
 	int64_t run = 0;
 
 	if (holder) {
-		find_holders(lock, &first);
+		lock_holders(lock, &first);
 		poll(NULL, 0, SECOND_LOOK_MS);
 		holder = stranger_with(p, at, device);
 	}
 	if (holder) {
-		find_holders(lock, &now);
+		lock_holders(lock, &now);
 		for (int i = 0; i < now.count; i++)
 			if (pid_list_has(&first, now.items[i]))
 				text_addf(&pids, " %d", (int)now.items[i]);
@@ -261,10 +245,6 @@ static void check_device(struct patient *p, const struct engine_context *at,
 			      : lock_look(lock) == LOCK_CANNOT_BE_TOLD ? command_on("ls -ld", lock)
 								       : NULL,
 		      "%s has no run, but %s holds it", device->id, holder);
-	text_release(&pids);
-	pid_list_release(&now);
-	pid_list_release(&first);
-	free(lock);
 }
 
 /* --- the locks of passes and of supervisors --- */
@@ -274,16 +254,15 @@ static void check_device(struct patient *p, const struct engine_context *at,
 static pid_t stranger_on(const char *lock)
 {
 	struct lock_holder ours;
-	struct pid_list holders;
+	scoped(pid_list_release) struct pid_list holders = { 0 };
 	pid_t pid = -1;
 
 	if (lock_look(lock) != LOCK_IS_HELD || lock_holder_find(lock, &ours) ||
 	    lock_holder_search(lock, &ours))
 		return 0;
-	find_holders(lock, &holders);
+	lock_holders(lock, &holders);
 	if (holders.count > 0)
 		pid = holders.items[0];
-	pid_list_release(&holders);
 	return pid;
 }
 
@@ -308,10 +287,9 @@ static void check_strangers(struct patient *p)
 {
 	check_stranger(p, p->paths.schedule_lock, FINDING_STOPS, "no pass can begin");
 	for (int i = 0; i < p->runs.count; i++) {
-		char *lock = paths_run(&p->paths, p->runs.items[i].id, "lock");
+		autofree char *lock = paths_run(&p->paths, p->runs.items[i].id, "lock");
 
 		check_stranger(p, lock, FINDING_LOOK, "no supervisor can look after its run");
-		free(lock);
 	}
 }
 

@@ -81,7 +81,7 @@ static void find_owner_of_container(struct device_user *u, const struct device *
 static int find_set_aside(struct store *store, const struct device_list *devices,
 			  struct device_user_list *list, struct err *err)
 {
-	struct aside_list aside;
+	scoped(aside_list_release) struct aside_list aside = { 0 };
 
 	free(list->aside_until_s);
 	list->aside_until_s = NULL;
@@ -94,7 +94,6 @@ static int find_set_aside(struct store *store, const struct device_list *devices
 		list->aside_until_s = xcalloc((size_t)devices->count + 1, sizeof(double));
 	for (int d = 0; aside.count > 0 && d < devices->count; d++)
 		list->aside_until_s[d] = aside_until_s(&aside, devices->items[d].id);
-	aside_list_release(&aside);
 	return 0;
 }
 
@@ -102,7 +101,7 @@ int device_owners_match(struct store *store, const struct device_list *devices,
 			const struct run_list *runs, struct device_user_list *list,
 			struct err *err)
 {
-	struct ignored_list ignored = { 0 };
+	scoped(ignored_list_release) struct ignored_list ignored = { 0 };
 	bool sees_all = proc_sees_all();
 
 	if (find_set_aside(store, devices, list, err))
@@ -128,7 +127,6 @@ int device_owners_match(struct store *store, const struct device_list *devices,
 		u->blocks = !u->in_place && !u->ignored && !has_gone &&
 			    device_user_is_above_limits(u, devices);
 	}
-	ignored_list_release(&ignored);
 	return 0;
 }
 
@@ -194,12 +192,11 @@ int device_owners_refuse(const struct device_user_list *list, const struct run_l
 int device_owners_check(struct store *store, const struct run_list *runs,
 			struct device_list *devices, struct err *err)
 {
-	struct device_user_list users;
+	scoped(device_user_list_release) struct device_user_list users = { 0 };
 	int rc = device_owners_find(store, devices, runs, &users, err);
 
 	if (rc == 0)
 		device_owners_refuse(&users, runs, devices);
-	device_user_list_release(&users);
 	return rc;
 }
 

@@ -136,7 +136,7 @@ int engine_poll(const struct engine_context *at, const struct run_list *runs,
 	for (int i = 0; i < runs->count; i++)
 		answers[i] = ENGINE_UNKNOWN;
 	for (size_t e = 0; e < n_engines && rc == 0; e++) {
-		enum engine_answer *got = xcalloc((size_t)runs->count + 1, sizeof(*got));
+		autofree enum engine_answer *got = xcalloc((size_t)runs->count + 1, sizeof(*got));
 		int n;
 		const struct run **asked = runs_of(engines[e], runs, &n);
 
@@ -144,7 +144,6 @@ int engine_poll(const struct engine_context *at, const struct run_list *runs,
 		for (int i = 0; rc == 0 && i < n; i++)
 			answers[asked[i] - runs->items] = got[i];
 		free(asked);
-		free(got);
 	}
 	return rc;
 }

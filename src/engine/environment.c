@@ -75,12 +75,11 @@ static void set_for_nodes(const struct job *job, const struct run *run,
 	if (job->declared.launch == LAUNCH_FIRST) {
 		/* The program there starts torchrun on each node, by a step that gives the same
 		 * variables to all: the nodes agree on their ranks among themselves. */
-		char *endpoint = xasprintf("%s:%d", values->nodes.master, values->port);
+		autofree char *endpoint = xasprintf("%s:%d", values->nodes.master, values->port);
 
 		strings_set_variable(env, "PET_RDZV_BACKEND", "c10d");
 		strings_set_variable(env, "PET_RDZV_ENDPOINT", endpoint);
 		set_integer(env, "PET_RDZV_ID", values->port);
-		free(endpoint);
 	}
 	strings_set_variable(env, "MASTER_ADDR", values->nodes.master);
 	set_integer(env, "NNODES", n);
@@ -127,10 +126,10 @@ void environment_for_torch(const struct job *job, const struct job_command *comm
 	const char *parts = !declaration_has_torch_helper(&job->declared) ? "offered"
 			  : strcmp(job->declared.torch, "auto") != 0 ? job->declared.torch : "on";
 	char *others = xstrdup(environment_value(env, "PYTHONPATH")), *rest = others, *other;
-	char *all = xasprintf("%s%s%s", parts,
-			      command_scales(job, command) ? ",keep-lr" : "",
-			      job->declared.passes_steps ? ",steps" : "");
-	struct text path = TEXT_INIT;
+	autofree char *all = xasprintf("%s%s%s", parts,
+				       command_scales(job, command) ? ",keep-lr" : "",
+				       job->declared.passes_steps ? ",steps" : "");
+	scoped(text_release) struct text path = TEXT_INIT;
 
 	/* a job that was submitted by a job has it already */
 	text_add(&path, helper);
@@ -140,9 +139,7 @@ void environment_for_torch(const struct job *job, const struct job_command *comm
 	strings_set_variable(env, "PYTHONPATH", path.data);
 	strings_set_variable(env, "POLLUX_TORCH", all);
 	strings_set_variable(env, "POLLUX_TORCH_BUDGET", TORCH_BUDGET);
-	text_release(&path);
 	free(others);
-	free(all);
 }
 
 void environment_for_group(const struct job *job, struct strings *env)
@@ -157,14 +154,13 @@ void environment_for_group(const struct job *job, struct strings *env)
 		strings_set_variable(env, "POLLUX_INDEX", index);
 	for (size_t i = 0; i < job->parameters.count; i++) {
 		const char *value = strchr(job->parameters.items[i], '=');
-		char *name;
+		autofree char *name = NULL;
 
 		if (!value || text_starts_with(job->parameters.items[i], "index="))
 			continue;
 		name = xasprintf("POLLUX_PARAM_%.*s", (int)(value - job->parameters.items[i]),
 				 job->parameters.items[i]);
 		strings_set_variable(env, name, value + 1);
-		free(name);
 	}
 }
 
@@ -174,19 +170,17 @@ static const char of_nodes[] = "POLLUX_VARIABLES_OF_NODES";
 void environment_expand(const struct job_command *command, const struct template_values *values,
 			struct strings *env)
 {
-	struct text names = TEXT_INIT;
+	scoped(text_release) struct text names = TEXT_INIT;
 
 	for (size_t i = 0; i < command->env_templates.count; i++) {
 		const char *name = command->env_templates.items[i];
-		char *value = template_expand_text(environment_value(env, name), values);
+		autofree char *value = template_expand_text(environment_value(env, name), values);
 
 		strings_set_variable(env, name, value);
 		text_addf(&names, "%s=", name);
-		free(value);
 	}
 	if (names.length && values->nodes.n > 0)
 		strings_set_variable(env, of_nodes, names.data);
-	text_release(&names);
 }
 
 void environment_for_run(const struct job *job, const struct run *run,
@@ -240,17 +234,15 @@ void node_command(const struct strings *argv, char *const *variables, int node, 
 	n_nodes = strtol(environment_value(env, "POLLUX_NODES"), NULL, 10);
 	names = xstrdup(environment_value(env, of_nodes));	/* no name has a '=' */
 	for (char *name = strtok_r(names, "=", &save); name; name = strtok_r(NULL, "=", &save)) {
-		char *value = template_expand_node(environment_value(env, name), node);
+		autofree char *value = template_expand_node(environment_value(env, name), node);
 
 		strings_set_variable(env, name, value);
-		free(value);
 	}
 	free(names);
 	for (size_t i = 0; i < argv->count; i++) {
-		char *argument = template_expand_node(argv->items[i], node);
+		autofree char *argument = template_expand_node(argv->items[i], node);
 
 		strings_add(out, argument);
-		free(argument);
 	}
 	/* variables of a program that is started once are those of its steps on all nodes */
 	if (n_started < 2 && n_nodes > 1)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pollux/mem.h"
 #include "pollux/report_message.h"
 #include "pollux/steps.h"
 #include "pollux/text.h"
@@ -244,13 +245,12 @@ void report_message_drop_measurements(struct report_message *m)
 
 bool report_line_is_valid(const char *line)
 {
-	struct report_message *m = malloc(sizeof(*m));
+	autofree struct report_message *m = malloc(sizeof(*m));
 	bool valid = false;
 
 	if (m) {
 		set_unknown(m);
 		valid = !strchr(line, '\n') && parse_line(line, strlen(line), m) == LINE_GOOD;
 	}
-	free(m);
 	return valid;
 }

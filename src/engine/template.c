@@ -1,4 +1,5 @@
 /* template.c - {names} in a command. */
+#include "pollux/mem.h"
 #include "pollux/template.h"
 
 #include <math.h>
@@ -71,13 +72,11 @@ static const char *lacking_option(int name, const struct template_facts *facts)
 
 char *template_gpu_list(const struct device *devices, int n)
 {
-	struct text t = TEXT_INIT;
+	scoped(text_release) struct text t = TEXT_INIT;
 
 	for (int i = 0; i < n; i++) {
-		if (device_backend_of(devices[i].id) != &device_nvidia) {
-			text_release(&t);
+		if (device_backend_of(devices[i].id) != &device_nvidia)
 			return NULL;
-		}
 		text_addf(&t, "%s%s", i ? "," : "", strchr(devices[i].id, ':') + 1);
 	}
 	return text_detach(&t);
@@ -250,14 +249,12 @@ static void add_words(const char *text, const char *name, const struct template_
 
 	for (p += strspn(p, " \t"); *p; p += strspn(p, " \t")) {
 		size_t length = strcspn(p, " \t");
-		struct text word = TEXT_INIT;
-		char *expanded;
+		scoped(text_release) struct text word = TEXT_INIT;
+		autofree char *expanded = NULL;
 
 		text_add_bytes(&word, p, length);
 		expanded = expand(word.data, values, &facts);
 		strings_add(out, expanded);
-		free(expanded);
-		text_release(&word);
 		p += length;
 	}
 }
@@ -269,7 +266,7 @@ void template_expand(const struct strings *argv, const struct template_values *v
 
 	for (size_t i = 0; i < argv->count; i++) {
 		const char *argument = argv->items[i];
-		char *expanded;
+		autofree char *expanded = NULL;
 
 		if (facts->has_resume_args && !strcmp(argument, "{resume}")) {
 			add_words(values->resume_args, "resume", values, out);
@@ -281,7 +278,6 @@ void template_expand(const struct strings *argv, const struct template_values *v
 		}
 		expanded = template_expand_text(argument, values);
 		strings_add(out, expanded);
-		free(expanded);
 	}
 	if (!template_mentions(argv, "plan"))
 		add_words(values->plan_args, "plan", values, out);

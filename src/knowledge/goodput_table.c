@@ -72,7 +72,7 @@ struct goodput_table *goodput_table_best_of(const struct goodput_table *const *t
 	return t;
 }
 
-double goodput_assumed(int replicas)
+static double goodput_assumed(int replicas)
 {
 	return sqrt(replicas);
 }

@@ -20,7 +20,7 @@
 
 static int load_noise(struct store *s, const char *workload, struct knowledge *k, struct err *err)
 {
-	struct gradient_list list;
+	scoped(gradient_list_release) struct gradient_list list = { 0 };
 
 	if (store_gradients_of_workload(s, workload, &list, err))
 		return -1;
@@ -42,7 +42,6 @@ static int load_noise(struct store *s, const char *workload, struct knowledge *k
 		if (g->n > 0 && configuration_workers(c) == 1 && c->accumulation_steps == 1)
 			k->noise_is_measured = true;
 	}
-	gradient_list_release(&list);
 	return 0;
 }
 
@@ -53,7 +52,7 @@ static int load_noise(struct store *s, const char *workload, struct knowledge *k
 static int read_measured(struct store *s, const char *workload, const char *device_kind,
 			 struct knowledge *k, struct err *err)
 {
-	struct observation_list rows;
+	scoped(observation_list_release) struct observation_list rows = { 0 };
 	int n = 0;
 
 	if (store_observations_of_workload(s, workload, device_kind, &rows, err))
@@ -74,7 +73,6 @@ static int read_measured(struct store *s, const char *workload, const char *devi
 	observation_list_release(&k->seen);
 	k->seen.items = xcalloc((size_t)n, sizeof(*k->seen.items));
 	k->seen.count = pool_observations(rows.items, n, k->seen.items);
-	observation_list_release(&rows);
 	return 0;
 }
 
@@ -88,14 +86,13 @@ int knowledge_learn(struct store *s, const char *workload, const char *device_ki
 		    const char *observations_key, struct knowledge *k, struct err *err)
 {
 	struct fit_options options = FIT_OPTIONS_DEFAULT;
-	struct device_measurement_list measured;
+	scoped(device_measurement_list_release) struct device_measurement_list measured = { 0 };
 	struct model_row *model = &k->model;
 	struct fit_prior prior;
 	double n_parameters, tier_s[CONFIGURATION_TIERS];
-	char *base = execution_plan_base(workload);
+	autofree char *base = execution_plan_base(workload);
 	int rc = store_workload_get_parameters(s, base, &n_parameters, err);
 
-	free(base);
 	if (rc || store_device_measurements_get(s, device_kind, &measured, err))
 		return -1;
 	/* what is expected before anything is measured */
@@ -103,7 +100,6 @@ int knowledge_learn(struct store *s, const char *workload, const char *device_ki
 		options.prior = &prior;
 	tier_prior(&measured, PRIOR_GRADIENT_BYTES *
 			      (n_parameters > 0 ? n_parameters : USUAL_PARAMETERS), tier_s);
-	device_measurement_list_release(&measured);
 	if (read_measured(s, workload, device_kind, k, err))
 		return -1;
 	*model = (struct model_row){ .fit_time_s = clock_wall_s() };
@@ -187,7 +183,7 @@ static void add_peak(struct memory_peak **peaks, int *n, int workers,
 static int read_peaks(struct store *s, const char *workload, const char *device_kind,
 		      struct knowledge *k, struct err *err)
 {
-	struct observation_list sizes;
+	scoped(observation_list_release) struct observation_list sizes = { 0 };
 	bool shared = true;
 
 	if (!strstr(workload, PLAN_SEPARATOR))
@@ -206,7 +202,6 @@ static int read_peaks(struct store *s, const char *workload, const char *device_
 		add_peak(&k->peaks, &k->n_peaks, workers, o,
 			 shared ? o->host_bytes : o->device_bytes);
 	}
-	observation_list_release(&sizes);
 	k->needs = memory_model_fit(k->peaks, k->n_peaks, shared);
 	return 0;
 }
@@ -220,7 +215,7 @@ void knowledge_limit_memory(struct knowledge *k, int64_t device_bytes, int64_t h
 int knowledge_load(struct store *s, const char *workload, const char *device_kind,
 		   struct knowledge *k, struct err *err)
 {
-	char *base = execution_plan_base(workload);
+	autofree char *base = execution_plan_base(workload);
 	int n_typical, rc;
 
 	*k = knowledge_of_nothing();
@@ -231,7 +226,6 @@ int knowledge_load(struct store *s, const char *workload, const char *device_kin
 	     store_step_times(s, workload, device_kind, &k->step_times, err) ||
 	     knowledge_load_sizes(s, workload, device_kind, k, err) ||
 	     read_peaks(s, workload, device_kind, k, err);
-	free(base);
 	k->modelled = k->modelled && k->model.fit.n_observations > 0;
 	/* Residuals heed all measurements, also those after the fit of the model. */
 	if (rc || (k->modelled && read_measured(s, workload, device_kind, k, err))) {
@@ -300,7 +294,7 @@ void knowledge_set_residuals(struct knowledge *k, const struct throughput_params
 	struct residuals_source own = { seen, n_seen, params };
 	int most = k->model.max_replicas, n_places;
 	enum configuration_tier base = tier_base(seen, n_seen);
-	struct throughput_place *places;
+	autofree struct throughput_place *places = NULL;
 
 	most = SCHED_REPLICA_GROWTH * (most < 0 ? 0 : most < REPLICAS_MAX ? most : REPLICAS_MAX);
 	places = xcalloc(CONFIGURATION_TIERS * (size_t)most + (size_t)n_seen, sizeof(*places));
@@ -313,5 +307,4 @@ void knowledge_set_residuals(struct knowledge *k, const struct throughput_params
 		}
 	residuals_release(&k->residuals);
 	k->residuals = residuals_of_plan(&own, others, n_others, places, n_places);
-	free(places);
 }

@@ -147,6 +147,12 @@ int workloads_refresh(struct store *s, const char *kind, const struct strings *n
 
 /* --- plans of a workload --- */
 
+/* A plan of a workload, for what it tells of the others. */
+struct plan_tie_item {
+	const char *plan;		/* name */
+	struct knowledge *k;
+};
+
 /* The bytes of a name before its plan; 0: it has none. */
 static size_t base_length(const char *name)
 {
@@ -162,6 +168,59 @@ static bool is_sibling(const struct workload *w, const char *name, const char *k
 
 	return w->measured && length > 0 && length == base_length(w->name) &&
 	       !strcmp(w->kind, kind) && strncmp(w->name, name, length) == 0;
+}
+
+static bool is_measured(const struct plan_tie_item *item)
+{
+	return item->k->modelled && item->k->seen.count > 0;
+}
+
+static struct plan_times times_of(const struct plan_tie_item *item)
+{
+	return (struct plan_times){
+		.name = item->plan, .seen = item->k->seen.items, .n_seen = item->k->seen.count,
+		.fit = &item->k->model.fit, .residuals = &item->k->residuals,
+	};
+}
+
+static void set_residuals(const struct plan_tie_item *items, int n, int own)
+{
+	struct residuals_source others[EXECUTION_PLANS_MAX];
+	int n_others = 0;
+
+	for (int i = 0; i < n && n_others < EXECUTION_PLANS_MAX; i++)
+		if (i != own && is_measured(&items[i]))
+			others[n_others++] = (struct residuals_source){
+				items[i].k->seen.items, items[i].k->seen.count,
+				knowledge_params(items[i].k)
+			};
+	knowledge_set_residuals(items[own].k, knowledge_params(items[own].k), others, n_others);
+}
+
+/* The plans of a workload learn from each other: what was hardly measured under a plan is expected
+ * by the reference, the plan with most observations, the first of several. The errors of the models
+ * of all plans tell of each other. Knowledge that has no model is left alone. */
+static void make_ties(const struct plan_tie_item *items, int n)
+{
+	const struct plan_tie_item *reference = NULL;
+
+	for (int i = 0; i < n; i++)
+		if (is_measured(&items[i]) &&
+		    (!reference || items[i].k->seen.count > reference->k->seen.count))
+			reference = &items[i];
+	for (int i = 0; reference && i < n; i++) {
+		struct plan_times to = times_of(&items[i]), from = times_of(reference);
+		struct plan_tie *t = &items[i].k->tie;
+
+		if (&items[i] == reference || !is_measured(&items[i]))
+			continue;
+		t->ratio = plan_ratio(&to, &from);
+		snprintf(t->reference, sizeof(t->reference), "%s", reference->plan);
+		t->params = plan_borrow(&to, &from, t->ratio.value, &t->pass, &t->sync);
+	}
+	for (int i = 0; reference && n > 1 && i < n; i++)
+		if (is_measured(&items[i]))
+			set_residuals(items, n, i);
 }
 
 /* Ties the plans of the workload of item i, if no earlier item has this workload. */
@@ -184,7 +243,7 @@ static void tie_siblings(struct workload_list *list, int i, char (*plans)[CONFIG
 		items[n] = (struct plan_tie_item){ plans[n], &w->k };
 		n++;
 	}
-	plan_ties_make(items, n);
+	make_ties(items, n);
 }
 
 void workloads_tie_plans(struct workload_list *list)
@@ -232,58 +291,4 @@ void workload_list_release(struct workload_list *list)
 	}
 	free(list->items);
 	*list = (struct workload_list){ 0 };
-}
-
-/* ---- what plans learn from each other ---- */
-
-static bool is_measured(const struct plan_tie_item *item)
-{
-	return item->k->modelled && item->k->seen.count > 0;
-}
-
-static struct plan_times times_of(const struct plan_tie_item *item)
-{
-	return (struct plan_times){
-		.name = item->plan, .seen = item->k->seen.items, .n_seen = item->k->seen.count,
-		.fit = &item->k->model.fit, .residuals = &item->k->residuals,
-	};
-}
-
-static void set_residuals(const struct plan_tie_item *items, int n, int own)
-{
-	struct residuals_source others[EXECUTION_PLANS_MAX];
-	int n_others = 0;
-
-	for (int i = 0; i < n && n_others < EXECUTION_PLANS_MAX; i++)
-		if (i != own && is_measured(&items[i]))
-			others[n_others++] = (struct residuals_source){
-				items[i].k->seen.items, items[i].k->seen.count,
-				knowledge_params(items[i].k)
-			};
-	knowledge_set_residuals(items[own].k, knowledge_params(items[own].k), others, n_others);
-}
-
-/* The reference is the plan with most observations, the first of several. The errors of the models
- * of all plans tell of each other. */
-void plan_ties_make(const struct plan_tie_item *items, int n)
-{
-	const struct plan_tie_item *reference = NULL;
-
-	for (int i = 0; i < n; i++)
-		if (is_measured(&items[i]) &&
-		    (!reference || items[i].k->seen.count > reference->k->seen.count))
-			reference = &items[i];
-	for (int i = 0; reference && i < n; i++) {
-		struct plan_times to = times_of(&items[i]), from = times_of(reference);
-		struct plan_tie *t = &items[i].k->tie;
-
-		if (&items[i] == reference || !is_measured(&items[i]))
-			continue;
-		t->ratio = plan_ratio(&to, &from);
-		snprintf(t->reference, sizeof(t->reference), "%s", reference->plan);
-		t->params = plan_borrow(&to, &from, t->ratio.value, &t->pass, &t->sync);
-	}
-	for (int i = 0; reference && n > 1 && i < n; i++)
-		if (is_measured(&items[i]))
-			set_residuals(items, n, i);
 }

@@ -1,5 +1,6 @@
 /* gpu_products.c - times products by cuBLAS for each type, and computes theoretical peaks. */
 #include "gpu_work.h"
+#include "pollux/mem.h"
 
 #ifdef POLLUX_CUDA
 #include <math.h>
@@ -48,7 +49,7 @@ static unsigned short half_of(float x, cudaDataType type)
 static bool fill(struct gpu_work *g, void *to, size_t bytes, const struct gpu_type *type)
 {
 	size_t chunk_bytes = CHUNK * type->size;
-	float *chunk = malloc(CHUNK * (type->size == 8 ? sizeof(double) : sizeof(float)));
+	autofree float *chunk = malloc(CHUNK * (type->size == 8 ? sizeof(double) : sizeof(float)));
 	bool ok = chunk != NULL;
 
 	if (chunk && type->size == 8)
@@ -66,7 +67,6 @@ static bool fill(struct gpu_work *g, void *to, size_t bytes, const struct gpu_ty
 		ok = gpu_ok(g, g->cuda.cudaMemcpy((char *)to + at, chunk, part,
 						  cudaMemcpyHostToDevice), "fill memory");
 	}
-	free(chunk);
 	return ok;
 }
 

@@ -38,8 +38,9 @@ bool gpu_allocate(struct gpu_work *g, char **p, size_t bytes)
 	return ok;
 }
 
-/* Sets the workspace after the stream, since setting a stream restores the default workspace. */
-int gpu_work_open(struct gpu_work *g, const struct device *d, struct err *err)
+/* Opens a stream, events, and cuBLAS with a workspace, which is set after the stream, since setting
+ * a stream restores the default workspace. */
+static int gpu_work_open(struct gpu_work *g, const struct device *d, struct err *err)
 {
 	const struct cuda *c = &g->cuda;
 	void *workspace;

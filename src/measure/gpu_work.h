@@ -17,9 +17,6 @@ struct gpu_work {
 	struct err *err;		/* the reason why a run failed */
 };
 
-/* Opens a GPU: a stream, events, and cuBLAS with a workspace. */
-int gpu_work_open(struct gpu_work *g, const struct device *d, struct err *err);
-
 void gpu_begin(struct gpu_work *g);
 /* Waits for the stream and returns the seconds since gpu_begin(); NaN, with g->err, if something
  * failed. */

@@ -95,7 +95,8 @@ static int parse_plan(const char *text, struct execution_plan *p, struct err *er
 
 int execution_plans_parse(const char *text, struct execution_plans *plans, struct err *err)
 {
-	char *copy = text ? xstrdup(text) : NULL, *rest = copy, *line;
+	autofree char *copy = text ? xstrdup(text) : NULL;
+	char *rest = copy, *line;
 	int rc = 0;
 
 	*plans = (struct execution_plans){ 0 };
@@ -114,7 +115,6 @@ int execution_plans_parse(const char *text, struct execution_plans *plans, struc
 		plans->items = xgrow(plans->items, plans->count, sizeof(p));
 		plans->items[plans->count++] = p;
 	}
-	free(copy);
 	if (rc)
 		execution_plans_release(plans);
 	return rc;
@@ -150,18 +150,15 @@ char *execution_plan_workload(const char *workload, const char *plan, const char
 
 char *execution_plan_workload_of(const char *workload, const char *plans, const char *name)
 {
-	struct execution_plans all;
+	scoped(execution_plans_release) struct execution_plans all = { 0 };
 	const struct execution_plan *plan;
 	struct err ignored;
-	char *text;
 
 	if (execution_plans_parse(plans, &all, &ignored) || all.count == 0)
 		return xstrdup(workload);
 	plan = execution_plans_find(&all, name);
 	plan = plan ? plan : &all.items[0];
-	text = execution_plan_workload(workload, plan->name, plan->hash);
-	execution_plans_release(&all);
-	return text;
+	return execution_plan_workload(workload, plan->name, plan->hash);
 }
 
 char *execution_plan_base(const char *workload)

@@ -5,6 +5,7 @@
 
 #include "pollux/mem.h"
 #include "pollux/noise_scale.h"
+#include "pollux/text.h"
 
 /* --- windows --- */
 
@@ -97,17 +98,10 @@ struct noise_trust {
 
 /* --- the median --- */
 
-static int compare_doubles(const void *a, const void *b)
-{
-	const double *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
 /* Sorts the values. */
 static double lower_median(double *values, int n)
 {
-	qsort(values, (size_t)n, sizeof(*values), compare_doubles);
+	qsort(values, (size_t)n, sizeof(*values), number_compare);
 	return values[(n - 1) / 2];
 }
 

@@ -97,7 +97,7 @@ static double by_size(const struct point *p, double ln_m)
 static void solve_duals(struct point *points, int n_points)
 {
 	size_t n = (size_t)n_points;
-	double *a = xcalloc(n * n, sizeof(*a)), *duals = xcalloc(n, sizeof(*duals));
+	autofree double *a = xcalloc(n * n, sizeof(*a)), *duals = xcalloc(n, sizeof(*duals));
 
 	for (size_t i = 0; i < n; i++) {
 		const struct point *p = &points[i];
@@ -115,8 +115,6 @@ static void solve_duals(struct point *points, int n_points)
 	fit_solve(a, n, duals, 0);
 	for (size_t i = 0; i < n; i++)
 		points[i].dual = duals[i];
-	free(duals);
-	free(a);
 }
 
 /* --- the table --- */
@@ -130,13 +128,14 @@ struct residuals residuals_of_plan(const struct residuals_source *own,
 				   const struct residuals_source *others, int n_others,
 				   const struct throughput_place *places, int n_places)
 {
-	struct point *points = xcalloc(RESIDUALS_MAX, sizeof(*points));
+	autofree struct point *points = xcalloc(RESIDUALS_MAX, sizeof(*points));
 	int n_points = make_points(own, 0, points, 0);
 	struct residuals r = {
 		.places = xcalloc((size_t)n_places, sizeof(*r.places)),
 		.n_places = n_places, .base = tier_base(own->seen, own->n),
 	};
-	double largest = 0, *size;
+	autofree double *size = NULL;
+	double largest = 0;
 	size_t n_sizes;
 
 	for (int i = 0; i < n_points; i++)
@@ -163,8 +162,6 @@ struct residuals residuals_of_plan(const struct residuals_source *own,
 				r.logs[(size_t)k * n_sizes + i] += place * size[i];
 		}
 	}
-	free(size);
-	free(points);
 	return r;
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pollux/random_numbers.h"
 #include "pollux/step_stats.h"
 
 void step_stats_init(struct step_stats *s)
@@ -14,8 +15,7 @@ void step_stats_init(struct step_stats *s)
 /* Keeps a sample by reservoir sampling, algorithm R: J. S. Vitter, "Random sampling with a
  * reservoir", ACM TOMS 11 (1985), 37-57. The n-th step is kept with probability SAMPLES / n, in
  * place of a random one. To take every k-th step instead would catch all or none of what a program
- * does every 2^k steps. Random numbers are by splitmix64: G. L. Steele, D. Lea and C. H. Flood,
- * "Fast splittable pseudorandom number generators", 2014. */
+ * does every 2^k steps. */
 void step_stats_add_mean(struct step_stats *s, double step_time_s, double sync_time_s,
 			 int64_t n_steps)
 {
@@ -31,13 +31,8 @@ void step_stats_add_mean(struct step_stats *s, double step_time_s, double sync_t
 	}
 	s->seen_s += step_time_s * (double)n_steps;
 	slot = (uint64_t)s->n_seen++;
-	if (slot >= STEP_WINDOW_SAMPLES) {
-		uint64_t z = s->random += 0x9e3779b97f4a7c15;
-
-		z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-		z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-		slot = (z ^ (z >> 31)) % (slot + 1);
-	}
+	if (slot >= STEP_WINDOW_SAMPLES)
+		slot = random_bits(&s->random) % (slot + 1);
 	if (slot < STEP_WINDOW_SAMPLES)
 		s->samples[slot] = (struct step_sample){ step_time_s, sync_time_s };
 }

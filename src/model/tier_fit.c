@@ -166,10 +166,10 @@ struct fit_result fit_by_tier(const struct observation *seen, int n,
 {
 	enum configuration_tier base = tier_base(seen, n);
 	bool was_seen[CONFIGURATION_TIERS];
-	struct observation *kept;
+	autofree struct observation *kept = NULL;
 	struct tier_rows r = { .n = 0 };
 	struct fit_result fit;
-	struct fit_row *rows;
+	autofree struct fit_row *rows = NULL;
 	int n_kept = 0;
 
 	if (base == TIER_UNKNOWN)
@@ -189,8 +189,6 @@ struct fit_result fit_by_tier(const struct observation *seen, int n,
 	for (int t = 0; t < CONFIGURATION_TIERS; t++)
 		was_seen[t] = tier_was_seen(seen, n, (enum configuration_tier)t);
 	set_factors(&fit, &r, (int)base, was_seen, time_s);
-	free(rows);
-	free(kept);
 	return fit;
 }
 

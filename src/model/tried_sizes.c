@@ -53,7 +53,7 @@ static bool is_believed(const struct memory_bounds *b, const struct observation 
 /* Judges all runs before it drops any, since they confirm each other. */
 void memory_bounds_settle(struct memory_bounds *b)
 {
-	bool *believed = xcalloc((size_t)b->n_ran_out, sizeof(*believed));
+	autofree bool *believed = xcalloc((size_t)b->n_ran_out, sizeof(*believed));
 	int kept = 0;
 
 	for (int i = 0; i < b->n_ran_out; i++)
@@ -62,7 +62,6 @@ void memory_bounds_settle(struct memory_bounds *b)
 		if (believed[i])
 			b->ran_out[kept++] = b->ran_out[i];
 	b->n_ran_out = kept;
-	free(believed);
 }
 
 /* For each run the smallest local batch for this number of replicas that certainly takes as much
@@ -101,7 +100,9 @@ int64_t memory_fits(const struct memory_bounds *b, int replicas)
 	return most;
 }
 
-int64_t memory_limit(const struct memory_bounds *b, int replicas)
+/* The largest local batch to give this number of replicas: the largest that is known to fit, or
+ * else one less than what is too large. 0: no limit; -1: every size is too large. */
+static int64_t memory_limit(const struct memory_bounds *b, int replicas)
 {
 	int64_t too_large = memory_too_large(b, replicas), fits = memory_fits(b, replicas);
 

@@ -84,11 +84,11 @@ static int measure_plans(struct profile *p, struct err *err)
 static int keep_model_of(struct profile *p, const char *workload, struct err *err)
 {
 	const char *kind = p->devices[0].kind;
-	struct workload_stamp_list stamps;
+	scoped(workload_stamp_list_release) struct workload_stamp_list stamps = { 0 };
 	int rc = store_workload_stamps(p->store, kind, p->plans.count > 0, NULL, &stamps, err);
 
 	for (int i = 0; rc == 0 && i < stamps.count; i++) {
-		struct knowledge k;
+		scoped(knowledge_release) struct knowledge k = { 0 };
 
 		if (strcmp(stamps.items[i].workload, workload) != 0)
 			continue;
@@ -100,9 +100,7 @@ static int keep_model_of(struct profile *p, const char *workload, struct err *er
 		if (rc == 0 && k.modelled)
 			rc = store_model_set(p->store, workload, kind, &k.model, err);
 		p->model_error = k.modelled ? k.model.fit.rmse_step : 0;
-		knowledge_release(&k);
 	}
-	workload_stamp_list_release(&stamps);
 	return rc;
 }
 
@@ -111,7 +109,7 @@ static int keep_model_of(struct profile *p, const char *workload, struct err *er
 static bool stop_what_runs(struct profile *p)
 {
 	struct engine_context at = { .paths = p->paths, .store = p->store };
-	struct run_list runs;
+	scoped(run_list_release) struct run_list runs = { 0 };
 	struct err ignored;
 	bool any = false;
 
@@ -125,7 +123,6 @@ static bool stop_what_runs(struct profile *p)
 				       &ignored);
 		engine_wake(&at, &runs.items[i]);
 	}
-	run_list_release(&runs);
 	return any;
 }
 
@@ -133,16 +130,15 @@ static bool stop_what_runs(struct profile *p)
 static int conclude_job(struct profile *p, int failed, const struct err *why, struct err *err)
 {
 	enum job_state state = failed ? JOB_FAILED : p->interrupted ? JOB_CANCELLED : JOB_DONE;
-	struct text t = TEXT_INIT;
+	scoped(text_release) struct text t = TEXT_INIT;
 	int rc = p->plans.count ? 0 : keep_model_of(p, p->workload, err);
 
 	for (int i = 0; rc == 0 && i < p->plans.count; i++) {
 		const struct execution_plan *plan = &p->plans.items[i];
-		char *name = execution_plan_workload(p->job->declared.workload, plan->name,
-						     plan->hash);
+		autofree char *name = execution_plan_workload(p->job->declared.workload, plan->name,
+							      plan->hash);
 
 		rc = keep_model_of(p, name, err);
-		free(name);
 	}
 	if (rc || profile_warn(p, err) || store_begin(p->store, err))
 		return -1;
@@ -159,7 +155,6 @@ static int conclude_job(struct profile *p, int failed, const struct err *why, st
 	if (rc == 0 && !p->cancelled)
 		rc = store_job_set_state(p->store, p->job->id, state, t.data, err) ||
 		     store_event_add(p->store, p->job->id, 0, "profile", t.data, err) ? -1 : 0;
-	text_release(&t);
 	if (rc == 0)
 		return store_commit(p->store, err);
 	store_rollback(p->store);
@@ -169,7 +164,7 @@ static int conclude_job(struct profile *p, int failed, const struct err *why, st
 static int finish_profile(struct profile *p, int rc, struct err *err)
 {
 	struct err ignored = { 0 };
-	char *scratch;
+	autofree char *scratch = NULL;
 
 	if (stop_what_runs(p)) {
 		close(p->lock);		/* the supervisor removes the lock and ends the job */
@@ -182,7 +177,6 @@ static int finish_profile(struct profile *p, int rc, struct err *err)
 	remove_tree(scratch);
 	job_lock_remove(p->paths, JOB_LOCK_PROFILE, p->job->id);
 	close(p->lock);
-	free(scratch);
 	return rc;
 }
 

@@ -215,7 +215,7 @@ int profile_failed(const struct profile *p, const struct trial *t, struct err *e
 {
 	const struct run *run = &t->run;
 	bool started = run->outcome != OUTCOME_NOT_STARTED;
-	struct text text = TEXT_INIT;
+	scoped(text_release) struct text text = TEXT_INIT;
 
 	if (!started) {
 		text_add(&text, "the command could not be started");
@@ -239,7 +239,6 @@ int profile_failed(const struct profile *p, const struct trial *t, struct err *e
 	if (started)
 		text_addf(&text, "; see 'pollux log %lld'", (long long)p->job->id);
 	err_set(err, started ? EX_FAILED : EX_TEMPFAIL, "%s", text.data);
-	text_release(&text);
 	return -1;
 }
 

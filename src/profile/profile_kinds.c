@@ -124,7 +124,7 @@ static void measure_tiers(struct profiling *p, struct device *group, int n,
 static void measure_exchanges(struct profiling *p, int first, struct measure_result *result)
 {
 	struct measure_options options = { .quick = p->settings->quick };
-	struct device *group = xcalloc((size_t)p->profile->devices.count, sizeof(*group));
+	autofree struct device *group = xcalloc((size_t)p->profile->devices.count, sizeof(*group));
 	int n = gather_group(p, first, group, &result->notes);
 
 	measure_tiers(p, group, n, result);
@@ -142,7 +142,6 @@ static void measure_exchanges(struct profiling *p, int first, struct measure_res
 			strings_addf(&result->notes, "no exchange between %d devices: %s", count,
 				     err.text);
 	}
-	free(group);
 }
 
 /* Measure the kind of device d on this device, which is locked. */
@@ -279,7 +278,7 @@ static int test_one(struct device_claims *claims, int d, const struct self_test_
 
 int self_test_run(const struct self_test_settings *settings, struct self_test *t, struct err *err)
 {
-	struct device_claims claims = {
+	scoped(device_claims_release) struct device_claims claims = {
 		.paths = &settings->session->paths, .store = &settings->session->store,
 	};
 	const char *note = "";
@@ -303,7 +302,6 @@ int self_test_run(const struct self_test_settings *settings, struct self_test *t
 	if (rc == 0 && t->n == 0)
 		rc = err_set(err, EX_UNAVAILABLE, "there is no GPU to test%s%s",
 			     *note ? ": " : "", note);
-	device_claims_release(&claims);
 	return rc;
 }
 

@@ -72,9 +72,6 @@ struct trial {
 	char slowed_by[64];
 };
 
-/* The job that has the device, or cores of the device, or for which it is reserved; 0: none. */
-int64_t profile_job_on(const struct run_list *runs, const struct reserved_list *reserved,
-		       const struct device *device);
 /* reserve.c: adds the job and reserves its devices. EX_TEMPFAIL, naming their holders: not enough
  * are free. */
 int profile_reserve(struct profile *p, const struct job_command *command, struct err *err);

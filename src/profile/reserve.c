@@ -28,8 +28,9 @@ static const char *outsider_on(const struct profile *p, const struct holders *h,
 	return engine_outsider(&at, &h->runs, device);
 }
 
-int64_t profile_job_on(const struct run_list *runs, const struct reserved_list *reserved,
-		       const struct device *device)
+/* The job that has the device, or cores of the device, or for which it is reserved; 0: none. */
+static int64_t job_on(const struct run_list *runs, const struct reserved_list *reserved,
+		      const struct device *device)
 {
 	for (int i = 0; i < reserved->count; i++)
 		if (device_overlaps(device, &reserved->items[i].device))
@@ -61,13 +62,13 @@ static bool is_allowed(const struct profile *p, const struct device *device)
 static void choose_devices(struct profile *p, const struct device_list *list,
 			   const struct holders *h)
 {
-	struct device *some = xcalloc((size_t)list->count + 1, sizeof(*some));
+	autofree struct device *some = xcalloc((size_t)list->count + 1, sizeof(*some));
 	int first = 0, most = 0, n = 0;
 
 	for (int d = 0; d < list->count; d++) {
 		const struct device *device = &list->items[d];
 
-		if (is_allowed(p, device) && !profile_job_on(&h->runs, &h->reserved, device) &&
+		if (is_allowed(p, device) && !job_on(&h->runs, &h->reserved, device) &&
 		    !outsider_on(p, h, device) && (n == 0 || !strcmp(some[0].kind, device->kind)))
 			some[n++] = *device;
 	}
@@ -82,7 +83,6 @@ static void choose_devices(struct profile *p, const struct device_list *list,
 	p->n_devices = most < most_wanted(p->job) ? most : most_wanted(p->job);
 	p->devices = xcalloc((size_t)p->n_devices + 1, sizeof(*p->devices));
 	memcpy(p->devices, some + first, (size_t)p->n_devices * sizeof(*p->devices));
-	free(some);
 	/* A point is measured on the first devices, as many as it needs. */
 	p->tiers = xcalloc((size_t)p->n_devices + 1, sizeof(*p->tiers));
 	for (int i = 2; i <= p->n_devices; i++) {
@@ -99,7 +99,7 @@ static void describe_holders(const struct profile *p, const struct device_list *
 	for (int d = 0; d < list->count; d++) {
 		const struct device *device = &list->items[d];
 		const char *comma = t->length ? ", " : "", *other = outsider_on(p, h, device);
-		int64_t holder = profile_job_on(&h->runs, &h->reserved, device);
+		int64_t holder = job_on(&h->runs, &h->reserved, device);
 
 		if (!device->usable)
 			text_addf(t, "%s%s", comma, device->reason);
@@ -114,7 +114,7 @@ static int refuse_profile(const struct profile *p, const struct device_list *lis
 			  const struct holders *h, int usable, struct err *err)
 {
 	const struct declaration *d = &p->job->declared;
-	struct text t = TEXT_INIT;
+	scoped(text_release) struct text t = TEXT_INIT;
 
 	if (usable < d->min_replicas) {
 		declaration_add_kinds(d, &t);
@@ -137,7 +137,6 @@ static int refuse_profile(const struct profile *p, const struct device_list *lis
 				p->n_devices, p->n_devices == 1 ? " is" : "s are",
 				d->min_replicas, t.data);
 	}
-	text_release(&t);
 	return -1;
 }
 
@@ -203,8 +202,8 @@ static int reserve_devices(struct profile *p, const struct job_command *command,
 
 int profile_reserve(struct profile *p, const struct job_command *command, struct err *err)
 {
-	struct device_user_list users;
-	struct device_list list;
+	scoped(device_user_list_release) struct device_user_list users = { 0 };
+	scoped(devices_release) struct device_list list = { 0 };
 	int rc;
 
 	if (engine_devices(&p->settings->config, false, &list, err))
@@ -221,8 +220,6 @@ int profile_reserve(struct profile *p, const struct job_command *command, struct
 		}
 		p->job->id = 0;
 	}
-	device_user_list_release(&users);
-	devices_release(&list);
 	return rc;
 }
 
@@ -252,7 +249,7 @@ static int held(const struct device_claims *c, const struct device *device, stru
 {
 	struct engine_context at = { .paths = c->paths, .store = c->store };
 	const char *other = engine_outsider(&at, &c->runs, device);
-	int64_t job_id = profile_job_on(&c->runs, &c->reserved, device);
+	int64_t job_id = job_on(&c->runs, &c->reserved, device);
 
 	if (job_id)
 		return err_set(err, EX_TEMPFAIL,
@@ -273,7 +270,7 @@ int device_claims_take(struct device_claims *c, int d, struct err *err)
 	if (!device->usable)
 		return err_set(err, EX_UNAVAILABLE, "device '%s' cannot be used: %s", device->id,
 			       device->reason);
-	if (profile_job_on(&c->runs, &c->reserved, device))
+	if (job_on(&c->runs, &c->reserved, device))
 		return held(c, device, err);
 	path = paths_device_lock(c->paths, device->id);
 	c->locks[d] = lock_take(path, err);

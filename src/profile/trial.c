@@ -91,9 +91,8 @@ static int add_run(struct profile *p, struct trial *t, struct err *err)
 	const struct declaration *d = &p->job->declared;
 	struct run *run = &t->run;
 	struct configuration *c = &run->configuration;
-	struct text reason = TEXT_INIT;
+	scoped(text_release) struct text reason = TEXT_INIT;
 	double batch_size;
-	int rc;
 
 	run->job_id = p->job->id;
 	*c = t->choice.configuration;
@@ -113,25 +112,22 @@ static int add_run(struct profile *p, struct trial *t, struct err *err)
 	run->devices = xcalloc((size_t)c->replicas, sizeof(*run->devices));
 	memcpy(run->devices, p->devices, (size_t)c->replicas * sizeof(*run->devices));
 	describe_choice(p, &t->choice, &reason);
-	rc = store_run_add(p->store, run, err) ||
-	     store_event_add(p->store, run->job_id, run->id, "point",
-			     experiment_why_name(t->choice.why), err) ||
-	     store_job_set_reason(p->store, run->job_id, reason.data,
-				  clock_wall_s() + profile_left_s(p), err) ? -1 : 0;
-	text_release(&reason);
-	return rc;
+	return store_run_add(p->store, run, err) ||
+	       store_event_add(p->store, run->job_id, run->id, "point",
+			       experiment_why_name(t->choice.why), err) ||
+	       store_job_set_reason(p->store, run->job_id, reason.data,
+				    clock_wall_s() + profile_left_s(p), err) ? -1 : 0;
 }
 
 /* Sets *ended if the job has ended. It may have been cancelled between two runs, and has then lost
  * its devices. */
 int profile_has_ended(struct profile *p, bool *ended, struct err *err)
 {
-	struct job job;
+	scoped(job_release) struct job job = { 0 };
 
 	if (store_job_get(p->store, p->job->id, &job, err))
 		return -1;
 	*ended = job_has_ended(job.state);
-	job_release(&job);
 	return 0;
 }
 
@@ -142,13 +138,12 @@ static int refresh(struct profile *p, struct trial *t, struct err *err)
 {
 	struct engine_context at = { .paths = p->paths, .store = p->store };
 	const struct engine *engine = engine_of(&t->run);
-	struct strings lines = { 0 };
+	scoped(strings_release) struct strings lines = { 0 };
 	int64_t id = t->run.id;
 	int rc = engine->collect ? engine->collect(&at, &lines, err) : 0;
 
 	for (size_t i = 0; i < lines.count; i++)
 		dprintf(STDERR_FILENO, "pollux: %s\n", lines.items[i]);
-	strings_release(&lines);
 	if (rc)
 		return -1;
 	run_release(&t->run);
@@ -213,7 +208,7 @@ static int ask_to_stop(struct profile *p, struct trial *t, enum stop_reason reas
 static void look_at_devices(const struct profile *p, struct trial *t)
 {
 	const struct device_backend *backend = device_backend_of(p->devices[0].id);
-	struct device_list list;
+	scoped(devices_release) struct device_list list = { 0 };
 	struct err ignored;
 
 	t->slowed = false;
@@ -228,7 +223,6 @@ static void look_at_devices(const struct profile *p, struct trial *t)
 				snprintf(t->slowed_by, sizeof(t->slowed_by), "%s",
 					 list.items[d].now.slowed_by);
 			}
-	devices_release(&list);
 }
 
 /* Watches the run to its end. After a second interruption the supervisor ends the run and the job

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "pollux/mem.h"
 #include "pollux/step_stats.h"
 #include "pollux/store_runs.h"
 #include "pollux/text.h"
@@ -20,16 +21,13 @@
 __attribute__((format(printf, 3, 4)))
 static int warn(struct profile *p, struct err *err, const char *format, ...)
 {
-	struct text t = TEXT_INIT;
+	scoped(text_release) struct text t = TEXT_INIT;
 	va_list ap;
-	int rc;
 
 	va_start(ap, format);
 	text_vaddf(&t, format, ap);
 	va_end(ap);
-	rc = store_event_add(p->store, p->job->id, 0, "warning", t.data, err);
-	text_release(&t);
-	return rc;
+	return store_event_add(p->store, p->job->id, 0, "warning", t.data, err);
 }
 
 /* Warns of the machine: other programs, a hypervisor or a quota, slowed devices, heat. */
@@ -73,9 +71,8 @@ void profile_describe_end(const struct run *run, struct text *text)
 static int warn_of_failure(struct profile *p, const struct run *run, struct err *err)
 {
 	const struct configuration *c = &run->configuration;
-	struct text end = TEXT_INIT;
+	scoped(text_release) struct text end = TEXT_INIT;
 	struct observation o;
-	int rc;
 
 	if (run->out_of_memory ||
 	    (run->outcome != OUTCOME_FAILED && run->outcome != OUTCOME_COMPLETED))
@@ -85,12 +82,10 @@ static int warn_of_failure(struct profile *p, const struct run *run, struct err 
 	if (o.n_windows > 0)
 		return 0;
 	profile_describe_end(run, &end);
-	rc = warn(p, err, "at batch %lld on %d device%s the command %s%s",
-		  (long long)configuration_batch_size(c), c->replicas, plural(c->replicas),
-		  end.data, p->n_measured == 0 ? "" : "; neither this size nor larger ones are "
-		  "recommended, or given to jobs of the workload, until they were measured");
-	text_release(&end);
-	return rc;
+	return warn(p, err, "at batch %lld on %d device%s the command %s%s",
+		    (long long)configuration_batch_size(c), c->replicas, plural(c->replicas),
+		    end.data, p->n_measured == 0 ? "" : "; neither this size nor larger ones are "
+		    "recommended, or given to jobs of the workload, until they were measured");
 }
 
 /* Warns if a run was stopped after its measurement, was still there after the grace, and was
@@ -200,13 +195,10 @@ static int warn_of_figures(struct profile *p, const struct run_list *runs, struc
 
 int profile_warn(struct profile *p, struct err *err)
 {
-	struct run_list runs;
-	int rc;
+	scoped(run_list_release) struct run_list runs = { 0 };
 
 	if (store_runs_of_job(p->store, p->job->id, &runs, err))
 		return -1;
-	rc = warn_of_runs(p, &runs, err) || warn_of_machine(p, err) ||
-	     warn_of_figures(p, &runs, err) ? -1 : 0;
-	run_list_release(&runs);
-	return rc;
+	return warn_of_runs(p, &runs, err) || warn_of_machine(p, err) ||
+	       warn_of_figures(p, &runs, err) ? -1 : 0;
 }

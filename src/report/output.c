@@ -8,6 +8,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "pollux/mem.h"
 #include "pollux/report.h"
 #include "pollux/text.h"
 
@@ -61,11 +62,10 @@ static void add_clean(struct text *t, const char *s)
 
 void output_clean(FILE *out, const char *s)
 {
-	struct text t = TEXT_INIT;
+	scoped(text_release) struct text t = TEXT_INIT;
 
 	add_clean(&t, s);
 	fwrite(t.data, 1, t.length, out);
-	text_release(&t);
 }
 
 /* --- a line with a name --- */
@@ -74,7 +74,7 @@ void output_clean(FILE *out, const char *s)
 
 void output_wrapped(FILE *out, int width, int indent, const char *s)
 {
-	struct text t = TEXT_INIT;
+	scoped(text_release) struct text t = TEXT_INIT;
 	int at = indent;
 
 	add_clean(&t, s);
@@ -94,7 +94,6 @@ void output_wrapped(FILE *out, int width, int indent, const char *s)
 		s += bytes;
 	}
 	fputc('\n', out);
-	text_release(&t);
 }
 
 void output_line(const struct output *out, const char *name, const char *value)
@@ -150,19 +149,18 @@ void output_message(const char *text)
 
 void output_messagef(const char *format, ...)
 {
-	struct text t = TEXT_INIT;
+	scoped(text_release) struct text t = TEXT_INIT;
 	va_list ap;
 
 	va_start(ap, format);
 	text_vaddf(&t, format, ap);
 	va_end(ap);
 	output_message(t.data);
-	text_release(&t);
 }
 
 void output_sayf(FILE *out, const char *format, ...)
 {
-	struct text t = TEXT_INIT;
+	scoped(text_release) struct text t = TEXT_INIT;
 	va_list ap;
 
 	va_start(ap, format);
@@ -170,7 +168,6 @@ void output_sayf(FILE *out, const char *format, ...)
 	va_end(ap);
 	output_clean(out, t.data);
 	fputc('\n', out);
-	text_release(&t);
 }
 
 int output_flush(struct err *err)

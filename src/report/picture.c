@@ -138,12 +138,10 @@ int picture_draw(const char *script, const char *path, struct err *err)
 int picture_check(const char *path, struct err *err)
 {
 	const char *format = picture_format(path);
-	char *script = xasprintf("set terminal %s\nset print '-'\nprint 'ready'\n",
-				 format && !strcmp(format, "png") ? "pngcairo" : "svg");
-	int rc = file_check(path, err) || picture_draw(script, NULL, err) ? -1 : 0;
+	autofree char *script = xasprintf("set terminal %s\nset print '-'\nprint 'ready'\n",
+					  format && !strcmp(format, "png") ? "pngcairo" : "svg");
 
-	free(script);
-	return rc;
+	return file_check(path, err) || picture_draw(script, NULL, err) ? -1 : 0;
 }
 
 void picture_add_style(struct text *t, const char *format)

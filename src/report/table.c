@@ -360,7 +360,7 @@ static void print_below(const struct table *t, const struct table_layout *layout
 {
 	struct table_slice rest = t->cells[(row + 1) * t->n_columns - 1];
 	int indent = layout[0].width + TABLE_GAP, room = out->width - indent;
-	struct text line = TEXT_INIT;
+	scoped(text_release) struct text line = TEXT_INIT;
 
 	if (table_says_nothing(t, &rest))
 		return;
@@ -384,7 +384,6 @@ static void print_below(const struct table *t, const struct table_layout *layout
 		rest.start += bytes;
 		rest.bytes -= bytes;
 	}
-	text_release(&line);
 }
 
 /* Build the line of a row with the last cell behind the last of the others that says something.
@@ -419,8 +418,8 @@ static bool build_one_line(const struct table *t, const struct table_layout *lay
 
 void table_print(const struct table *t, const struct output *out)
 {
-	struct table_layout *layout = xcalloc((size_t)t->n_columns, sizeof(*layout));
-	struct text line = TEXT_INIT;
+	autofree struct table_layout *layout = xcalloc((size_t)t->n_columns, sizeof(*layout));
+	scoped(text_release) struct text line = TEXT_INIT;
 
 	assert(t->n_cells % t->n_columns == 0);
 	table_lay_out(t, out->width, layout);
@@ -436,8 +435,6 @@ void table_print(const struct table *t, const struct output *out)
 		if (below && !whole)
 			print_below(t, layout, row, out);
 	}
-	text_release(&line);
-	free(layout);
 }
 
 void table_end(struct table *t, const struct output *out)

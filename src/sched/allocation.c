@@ -287,7 +287,7 @@ static bool search_possible(const struct search *all, double most_looks, int *ch
 	size_t n = (size_t)all->n_jobs;
 	struct search s = *all;
 	struct allocation_job *given = xcalloc(n, sizeof(*given));
-	int *index = xcalloc(n, sizeof(*index)), *found = xcalloc(n, sizeof(*found));
+	autofree int *index = xcalloc(n, sizeof(*index)), *found = xcalloc(n, sizeof(*found));
 	bool done = false;
 
 	s.given = given;
@@ -311,8 +311,6 @@ static bool search_possible(const struct search *all, double most_looks, int *ch
 		chosen[index[j]] = found[j];
 	free(s.jobs);
 	free(given);
-	free(index);
-	free(found);
 	return done;
 }
 
@@ -352,7 +350,7 @@ bool allocation_best(const struct allocation_job *jobs, int n_jobs, const int *c
 		     int n_kinds, int *at, double *gap)
 {
 	struct search s = { .given = jobs, .n_jobs = n_jobs, .n_kinds = n_kinds };
-	int *chosen = xcalloc((size_t)n_jobs, sizeof(*chosen));
+	autofree int *chosen = xcalloc((size_t)n_jobs, sizeof(*chosen));
 	struct best_prices p = { .worth = -HUGE_VAL };
 	double states = states_of(capacity, n_kinds);
 	bool by_prices, found = false;
@@ -376,7 +374,6 @@ bool allocation_best(const struct allocation_job *jobs, int n_jobs, const int *c
 		*gap = found || !(p.worth > 0) ? 0 : fmax(p.bound / p.worth - 1, 0);
 	free(s.jobs);
 	free(s.choices);
-	free(chosen);
 	return found || isfinite(p.worth);
 }
 
@@ -408,13 +405,12 @@ double *allocation_of_claims(const struct curves *curves, const struct claims *c
 {
 	size_t n_jobs = (size_t)curves->in->n_jobs, width = (size_t)curves->n_devices + 1;
 	double *values = xcalloc(n_jobs * width, sizeof(*values));
-	struct allocation_job *jobs = xcalloc(n_jobs, sizeof(*jobs));
+	autofree struct allocation_job *jobs = xcalloc(n_jobs, sizeof(*jobs));
 
 	for (size_t i = 0; i < n_jobs; i++) {
 		allocation_values(curves, claims, (int)i, worth, policy, &values[i * width]);
 		jobs[i] = (struct allocation_job){ curves->items[i].held, &values[i * width] };
 	}
 	allocation_of_curves(curves, jobs, at);
-	free(jobs);
 	return values;
 }

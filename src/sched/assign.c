@@ -150,7 +150,7 @@ static int compare_turns(const void *left, const void *right)
 void assign_greedily(struct assign_pool *p)
 {
 	struct picker k = { .pool = p };
-	struct turn *turns = xcalloc((size_t)p->n_takers, sizeof(*turns));
+	autofree struct turn *turns = xcalloc((size_t)p->n_takers, sizeof(*turns));
 	int n_wanted = 0;
 	bool waits = false;
 
@@ -175,7 +175,6 @@ void assign_greedily(struct assign_pool *p)
 		n_wanted -= turns[t].taker->need;
 	}
 	free(k.places);
-	free(turns);
 }
 
 /* --- who chooses --- */
@@ -285,7 +284,7 @@ void assign_devices(int n_devices, const int *holder, int n_jobs, const int *cou
 		    const unsigned char *links, int *owner)
 {
 	struct assign_pool pool = { .n_devices = n_devices, .leaves_groups = true };
-	int *held = xcalloc((size_t)n_jobs, sizeof(*held));
+	autofree int *held = xcalloc((size_t)n_jobs, sizeof(*held));
 	bool chooses = false, differ = false;
 
 	pool.owner = owner;
@@ -305,5 +304,4 @@ void assign_devices(int n_devices, const int *holder, int n_jobs, const int *cou
 	pool.links = differ ? links : NULL;
 	if (chooses)
 		grow_and_shrink(&pool, holder, n_jobs, held, count);
-	free(held);
 }

@@ -178,7 +178,8 @@ static bool place_on_nodes(struct node_places *p, int job, int n, enum room room
 {
 	struct node_parts *placed = &p->jobs[job].placed;
 	int devices = p->in->count[job] / n, n_ranks = 2 * p->sizes.devices[0] + 2;
-	int last = 0, n_last = n, *count;
+	autofree int *count = NULL;
+	int last = 0, n_last = n;
 
 	if (count_with_room(p, devices, room) < n)
 		return false;
@@ -190,7 +191,6 @@ static bool place_on_nodes(struct node_places *p, int job, int n, enum room room
 			count[rank_of(p, node, room)]++;
 	for (; n_last > count[last]; last++)
 		n_last -= count[last];
-	free(count);
 	placed->items = xcalloc((size_t)n, sizeof(*placed->items));
 	for (int node = 0; node < p->in->n_nodes && placed->n < n; node++) {
 		int rank = rank_of(p, node, room);
@@ -239,7 +239,7 @@ static bool make_room(struct node_places *p, int job, int n, int devices)
 {
 	int n_nodes = p->in->n_nodes, n_possible = 0;
 	/* By node: the room, with the devices of jobs that may be moved. */
-	int *room = xcalloc((size_t)n_nodes, sizeof(*room));
+	autofree int *room = xcalloc((size_t)n_nodes, sizeof(*room));
 	int lacking = n - count_with_room(p, devices, ROOM_LATER);
 
 	for (int node = 0; node < n_nodes; node++)
@@ -257,7 +257,6 @@ static bool make_room(struct node_places *p, int job, int n, int devices)
 				move_away(p, smallest_on(p, node, job));
 			lacking--;
 		}
-	free(room);
 	return n_possible >= n;
 }
 
@@ -356,7 +355,7 @@ static void choose_on(struct one_node *o, const struct placed_part *parts, int p
 static void choose_devices(const struct node_places *p, int *owner)
 {
 	int *first = xcalloc((size_t)p->in->n_nodes, sizeof(*first)), n = 0;
-	struct placed_part *parts = NULL;
+	autofree struct placed_part *parts = NULL;
 	struct one_node o = { .p = p, .index = xcalloc((size_t)p->in->n_jobs, sizeof(int)) };
 
 	for (int node = 0; node < p->in->n_nodes; node++)
@@ -380,7 +379,6 @@ static void choose_devices(const struct node_places *p, int *owner)
 		choose_on(&o, parts, first[node], owner);
 	}
 	free(o.index);
-	free(parts);
 	free(first);
 }
 

@@ -50,7 +50,7 @@ static double limit_of_s(const struct curves *curves, const struct submission *l
 static void set_limits(const struct curves *curves, struct claims *claims)
 {
 	int n = curves->in->n_jobs;
-	struct submission *list = xcalloc((size_t)n, sizeof(*list));
+	autofree struct submission *list = xcalloc((size_t)n, sizeof(*list));
 	double slice_s = curves->slice_s, end_s = 0;
 
 	for (int i = 0; i < n; i++) {
@@ -76,7 +76,6 @@ static void set_limits(const struct curves *curves, struct claims *claims)
 		claims->waits_s[i] = limit_of_s(curves, list, since_s);
 		claims->limits_s[i] = limit_of_s(curves, list, present_s);
 	}
-	free(list);
 }
 
 /* --- claims --- */
@@ -239,7 +238,7 @@ static struct stuck_job stuck_job_of(const struct curves *curves, const struct c
 		.overdue_s = claims_overdue_s(curves, claims, c), .start_s = curves->in->now_s,
 		.device_kind = curve_nearest_kind(curves, c, not_fixed),
 	};
-	struct blocker *blockers = xcalloc((size_t)curves->in->n_jobs, sizeof(*blockers));
+	autofree struct blocker *blockers = xcalloc((size_t)curves->in->n_jobs, sizeof(*blockers));
 	int left = curves->kinds[r.device_kind].n, least = c->least_on[r.device_kind], n = 0;
 
 	for (int i = 0; i < curves->in->n_jobs; i++) {
@@ -262,7 +261,6 @@ static struct stuck_job stuck_job_of(const struct curves *curves, const struct c
 		r.start_s = fmax(r.start_s, blockers[i].end_s);
 	}
 	r.spare = left > least ? left - least : 0;
-	free(blockers);
 	return r;
 }
 
@@ -352,7 +350,7 @@ static void restrict_to_stuck(const struct claims_rest *rest)
 void claims_add_first(const struct curves *curves, struct claims *claims)
 {
 	struct claims_rest rest = { .curves = curves, .claims = claims };
-	struct overdue *overdue = xcalloc((size_t)curves->in->n_jobs, sizeof(*overdue));
+	autofree struct overdue *overdue = xcalloc((size_t)curves->in->n_jobs, sizeof(*overdue));
 	bool stuck = false;
 	int n_overdue;
 
@@ -376,7 +374,6 @@ void claims_add_first(const struct curves *curves, struct claims *claims)
 		if (claims->items[i].kind == CLAIM_FREE && !curves->items[i].held &&
 		    !curves->items[i].job->preemptible)
 			claims->items[i] = (struct claim){ .kind = CLAIM_EXACT };
-	free(overdue);
 }
 
 /* --- all --- */
@@ -387,7 +384,7 @@ struct claims claims_of(const struct curves *curves, const struct worths *worths
 	struct claims_rest rest = {
 		.curves = curves, .claims = &claims, .slices_end_s = -HUGE_VAL,
 	};
-	struct overdue *overdue = xcalloc((size_t)curves->in->n_jobs, sizeof(*overdue));
+	autofree struct overdue *overdue = xcalloc((size_t)curves->in->n_jobs, sizeof(*overdue));
 	int n_overdue;
 
 	claims.worths = worths;
@@ -408,7 +405,6 @@ struct claims claims_of(const struct curves *curves, const struct worths *worths
 		if (claims.stuck >= 0)
 			restrict_to_stuck(&rest);
 	}
-	free(overdue);
 	return claims;
 }
 

@@ -180,7 +180,7 @@ static void start(struct claims_rest *rest, const struct brief *brief)
 void claims_start_brief(struct claims_rest *rest)
 {
 	const struct curves *curves = rest->curves;
-	struct brief *list = xcalloc((size_t)curves->in->n_jobs, sizeof(*list));
+	autofree struct brief *list = xcalloc((size_t)curves->in->n_jobs, sizeof(*list));
 	double left_device_s = claims_brief_left_device_s(curves);
 	int n = 0;
 
@@ -198,5 +198,4 @@ void claims_start_brief(struct claims_rest *rest)
 			break;
 		start(rest, &list[k]);
 	}
-	free(list);
 }

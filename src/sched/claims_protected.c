@@ -5,6 +5,7 @@
 
 #include "claims.h"
 #include "pollux/mem.h"
+#include "pollux/text.h"
 
 static void protect(struct claims_rest *rest, int index, enum claim_kind kind)
 {
@@ -182,7 +183,7 @@ static double protected_s(const struct claims_rest *rest, const struct curve *c,
 static double gathered_s(const struct claims_rest *rest, int missing)
 {
 	const struct curves *curves = rest->curves;
-	double *ends_s = xcalloc((size_t)curves->n_devices + 1, sizeof(*ends_s));
+	autofree double *ends_s = xcalloc((size_t)curves->n_devices + 1, sizeof(*ends_s));
 	int n = 0;
 	double end_s;
 
@@ -197,9 +198,8 @@ static double gathered_s(const struct claims_rest *rest, int missing)
 		for (int k = 0; k < curve_devices_at(curves, claim->at); k++)
 			ends_s[n++] = protected_s(rest, c, !runs_on);
 	}
-	qsort(ends_s, (size_t)n, sizeof(*ends_s), by_double);
+	qsort(ends_s, (size_t)n, sizeof(*ends_s), number_compare);
 	end_s = missing > 0 && missing <= n ? ends_s[missing - 1] : HUGE_VAL;
-	free(ends_s);
 	return isfinite(end_s) ? end_s : (double)NAN;
 }
 

@@ -27,7 +27,7 @@ static bool wants(const struct binding *s, int run)
 /* Gives each processor to the near device that has fewest. */
 static void find_homes(struct binding *s)
 {
-	int *count = xcalloc((size_t)s->n_devices + 1, sizeof(*count));
+	autofree int *count = xcalloc((size_t)s->n_devices + 1, sizeof(*count));
 
 	for (int p = 0; p < CORES_MAX; p++) {
 		s->home[p] = NOBODY;
@@ -44,7 +44,6 @@ static void find_homes(struct binding *s)
 		     p++)
 			if (core_set_has(&s->devices[d].near, p))
 				s->home[p] = d;
-	free(count);
 }
 
 static bool is_near(const struct binding *s, int run, int p)
@@ -132,7 +131,7 @@ static double gain_of(const struct binding *s, int run)
  * finds no processor is full. */
 static void take_by_gain(struct binding *s)
 {
-	bool *full = xcalloc((size_t)s->n_runs, sizeof(*full));
+	autofree bool *full = xcalloc((size_t)s->n_runs, sizeof(*full));
 
 	for (int best = 0; best != NOBODY;) {
 		best = NOBODY;
@@ -143,7 +142,6 @@ static void take_by_gain(struct binding *s)
 		if (best != NOBODY && !take_one(s, best))
 			full[best] = true;
 	}
-	free(full);
 }
 
 static void take_in_turn(struct binding *s)

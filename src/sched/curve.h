@@ -83,14 +83,6 @@ struct curves {
 struct curves curves_of(const struct sched_input *in);
 void curves_release(struct curves *curves);
 
-/* Orders doubles for qsort(3), ascending. */
-static inline int by_double(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* The kind of the devices of an index. */
 static inline int curve_kind_at(const struct curves *curves, int at)
 {

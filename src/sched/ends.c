@@ -6,6 +6,7 @@
 #include "pollux/ends.h"
 #include "pollux/mem.h"
 #include "pollux/random_numbers.h"
+#include "pollux/text.h"
 
 #define TENTH 0.1
 #define NEWCOMERS 200		/* in one draw; later ones hardly delay a job that is here now */
@@ -205,7 +206,7 @@ static void set_quantiles(double *drawn, double *from_s, double *middle_s, doubl
 {
 	bool told;
 
-	qsort(drawn, ENDS_DRAWS, sizeof(*drawn), by_double);
+	qsort(drawn, ENDS_DRAWS, sizeof(*drawn), number_compare);
 	told = isfinite(quantile(drawn, 1 - TENTH));
 	*from_s = told ? quantile(drawn, TENTH) : (double)NAN;
 	*middle_s = told ? quantile(drawn, 0.5) : (double)NAN;
@@ -217,13 +218,13 @@ void ends_of(const struct sched_input *in, const struct ends_stream *stream, con
 {
 	/* In a draw all devices are of one kind. */
 	size_t n_jobs = (size_t)in->n_jobs;
-	struct sched_job *jobs = xcalloc(n_jobs, sizeof(*jobs));
+	autofree struct sched_job *jobs = xcalloc(n_jobs, sizeof(*jobs));
 	struct sched_input one = sched_merge_kinds(in, jobs);
-	struct curves curves = curves_of(&one);
+	scoped(curves_release) struct curves curves = curves_of(&one);
 	struct lengths lengths = lengths_of(&curves);
-	double *ended = xcalloc(n_jobs * ENDS_DRAWS, sizeof(*ended));
-	double *started = xcalloc(n_jobs * ENDS_DRAWS, sizeof(*started));
-	int *n_guesses = xcalloc(n_jobs, sizeof(*n_guesses));
+	autofree double *ended = xcalloc(n_jobs * ENDS_DRAWS, sizeof(*ended));
+	autofree double *started = xcalloc(n_jobs * ENDS_DRAWS, sizeof(*started));
+	autofree int *n_guesses = xcalloc(n_jobs, sizeof(*n_guesses));
 	struct draw d = { 0 };
 
 	if (in->n_jobs)
@@ -261,11 +262,6 @@ void ends_of(const struct sched_input *in, const struct ends_stream *stream, con
 		free(d.group_of);
 		free(d.brief);
 	}
-	free(ended);
-	free(started);
-	free(n_guesses);
-	curves_release(&curves);
-	free(jobs);
 }
 
 /* --- how jobs came of late, and whether more are to come --- */

@@ -271,7 +271,7 @@ static const struct curve *pilot_of(const struct draw *d, int group)
 void draw_players(struct draw *d)
 {
 	const struct curves *curves = d->curves;
-	double *common = xcalloc((size_t)d->n_groups + 1, sizeof(*common));
+	autofree double *common = xcalloc((size_t)d->n_groups + 1, sizeof(*common));
 
 	d->n = curves->in->n_jobs;
 	for (int i = 0; i < d->n; i++)
@@ -296,5 +296,4 @@ void draw_players(struct draw *d)
 	}
 	for (int k = 0; k < d->n_brief; k++)
 		d->players[d->brief[k]].brief = true;
-	free(common);
 }

@@ -132,7 +132,7 @@ static void sort_line(struct line *line)
 static struct keepers find_keepers(const struct goodput_decision *d, bool behind)
 {
 	const struct curves *curves = d->curves;
-	int64_t *ids = xcalloc((size_t)curves->in->n_jobs, sizeof(*ids));
+	autofree int64_t *ids = xcalloc((size_t)curves->in->n_jobs, sizeof(*ids));
 	struct keepers keepers = { .devices = 0 };
 	int n = 0;
 
@@ -148,7 +148,6 @@ static struct keepers find_keepers(const struct goodput_decision *d, bool behind
 		keepers.guaranteed |= c->job->guaranteed;
 	}
 	keepers.jobs = job_names_of(ids, n);
-	free(ids);
 	return keepers;
 }
 
@@ -307,8 +306,8 @@ static bool slices_do(const struct line *line, const struct waiting *item, doubl
 {
 	const struct curves *curves = line->d->curves;
 	size_t n_jobs = (size_t)curves->in->n_jobs;
-	struct yield *found = xcalloc(n_jobs, sizeof(*found));
-	int64_t *ids = xcalloc(n_jobs, sizeof(*ids));
+	autofree struct yield *found = xcalloc(n_jobs, sizeof(*found));
+	autofree int64_t *ids = xcalloc(n_jobs, sizeof(*ids));
 	int kind = curve_nearest_kind(curves, curve_at(line, item->index), line->left);
 	int lacking = curve_at(line, item->index)->least_on[kind] - line->left[kind];
 	int n = 0, k = 0;
@@ -333,8 +332,6 @@ static bool slices_do(const struct line *line, const struct waiting *item, doubl
 		*start_s = found[k - 1].at_s;
 		*jobs = job_names_of(ids, k);
 	}
-	free(ids);
-	free(found);
 	return enough;
 }
 

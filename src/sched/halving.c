@@ -32,7 +32,8 @@ static int add_rung(struct halving *h, double samples, double total_samples, str
 
 static int parse_rungs(const char *list, double total_samples, struct halving *h, struct err *err)
 {
-	char *copy = xstrdup(list), *rest = copy, *word;
+	autofree char *copy = xstrdup(list);
+	char *rest = copy, *word;
 	double samples = NAN;
 	int rc = 0;
 
@@ -40,7 +41,6 @@ static int parse_rungs(const char *list, double total_samples, struct halving *h
 		rc = number_parse(word, &samples) || samples < 1 || samples > 1e18
 			? err_set(err, EX_USAGE, "'%s' is no number of samples", word)
 			: add_rung(h, floor(samples), total_samples, err);
-	free(copy);
 	return rc;
 }
 
@@ -118,7 +118,8 @@ static int make_rungs(const struct halving_words *words, double total_samples, s
 
 int halving_parse(const char *text, double total_samples, struct halving *h, struct err *err)
 {
-	char *copy = xstrdup(text), *rest = copy, *word = strsep(&rest, ",");
+	autofree char *copy = xstrdup(text);
+	char *rest = copy, *word = strsep(&rest, ",");
 	struct halving_words words = { NULL, NAN };
 	int rc;
 
@@ -128,7 +129,6 @@ int halving_parse(const char *text, double total_samples, struct halving *h, str
 		rc = parse_word(word, h, &words, err);
 	if (rc == 0)
 		rc = make_rungs(&words, total_samples, h, err);
-	free(copy);
 	return rc;
 }
 
@@ -199,7 +199,7 @@ static bool is_beaten(const struct halving *h, const struct halving_run *paused,
 
 bool halving_decide(const struct halving *h, struct halving_run *runs, int n)
 {
-	struct entry *entries = xcalloc((size_t)n + 1, sizeof(*entries));
+	autofree struct entry *entries = xcalloc((size_t)n + 1, sizeof(*entries));
 	struct halving_run *best = NULL;
 	int turns = 0;
 	bool going = false;
@@ -221,7 +221,6 @@ bool halving_decide(const struct halving *h, struct halving_run *runs, int n)
 		first = rank_rung(h, entries, count, rung, &turns);
 		best = best ? best : first;
 	}
-	free(entries);
 	if (turns > 0 || going)
 		return false;
 	if (!best || is_beaten(h, best, runs, n))

@@ -163,7 +163,7 @@ static void settle_forced(struct memory_search *s)
 static bool search_exactly(const struct memory_search *m, int *at, int *way)
 {
 	size_t n = (size_t)m->curves->in->n_jobs;
-	int *chosen = xcalloc(n, sizeof(*chosen));
+	autofree int *chosen = xcalloc(n, sizeof(*chosen));
 	struct allocation_job *given = xcalloc(n, sizeof(*given));
 	struct search s = {
 		.given = given, .n_jobs = (int)n, .n_kinds = 1, .n_devices = m->width - 1,
@@ -196,7 +196,6 @@ static bool search_exactly(const struct memory_search *m, int *at, int *way)
 	free(s.choices);
 	free(s.jobs);
 	free(given);
-	free(chosen);
 	return allowed;
 }
 
@@ -292,7 +291,7 @@ static bool fits_at(const struct memory_search *s, double price, int *at, int *w
 {
 	int n_jobs = s->curves->in->n_jobs;
 	double *own = xcalloc((size_t)n_jobs * (size_t)s->width, sizeof(*own)), ignored;
-	struct allocation_job *jobs = xcalloc((size_t)n_jobs, sizeof(*jobs));
+	autofree struct allocation_job *jobs = xcalloc((size_t)n_jobs, sizeof(*jobs));
 
 	for (int j = 0; j < n_jobs; j++) {
 		double *value = &own[(size_t)j * (size_t)s->width];
@@ -305,14 +304,13 @@ static bool fits_at(const struct memory_search *s, double price, int *at, int *w
 	for (int j = 0; j < n_jobs; j++)
 		way[j] = best_way(s, j, price, at[j], &ignored);
 	free(own);
-	free(jobs);
 	return units_in_use(s->curves, at, way) <= s->capacity;
 }
 
 static void search_by_price(const struct memory_search *s, int *at, int *way)
 {
 	size_t n = (size_t)s->curves->in->n_jobs;
-	int *found = xcalloc(n, sizeof(*found)), *ways = xcalloc(n, sizeof(*ways));
+	autofree int *found = xcalloc(n, sizeof(*found)), *ways = xcalloc(n, sizeof(*ways));
 	double low = 0, high = 0;
 
 	for (size_t i = 0; i < n * (size_t)s->width; i++)
@@ -332,8 +330,6 @@ static void search_by_price(const struct memory_search *s, int *at, int *way)
 			low = price;
 		}
 	}
-	free(found);
-	free(ways);
 	use_rest(s, at, way);
 }
 

@@ -202,9 +202,9 @@ static void take_choice(struct filling *f, int j, int kind, const struct sched_c
 static void decide_kind(struct filling *f, const struct policy *policy, int kind)
 {
 	size_t n = (size_t)f->in->n_jobs;
-	struct sched_choice *choices = xcalloc(n, sizeof(*choices));
+	autofree struct sched_choice *choices = xcalloc(n, sizeof(*choices));
 	struct sched_job *jobs = xcalloc(n, sizeof(*jobs));
-	int *of = xcalloc(n, sizeof(*of));
+	autofree int *of = xcalloc(n, sizeof(*of));
 	struct sched_input one = *f->in;
 
 	one.jobs = jobs;
@@ -226,9 +226,7 @@ static void decide_kind(struct filling *f, const struct policy *policy, int kind
 	policy->decide(&one, choices);
 	for (int i = 0; i < one.n_jobs; i++)
 		take_choice(f, of[i], kind, &choices[i]);
-	free(of);
 	free(jobs);
-	free(choices);
 }
 
 /* Decides each kind anew at most once, those first of which most devices are free. */
@@ -256,7 +254,7 @@ static void decide_blindly(const struct policy *policy, const struct sched_input
 			   struct sched_choice *choices)
 {
 	struct filling f = { .in = in, .choices = choices };
-	struct sched_job *jobs = xcalloc((size_t)in->n_jobs, sizeof(*jobs));
+	autofree struct sched_job *jobs = xcalloc((size_t)in->n_jobs, sizeof(*jobs));
 	struct sched_input one = sched_merge_kinds(in, jobs);
 	int largest = 0;
 
@@ -285,7 +283,6 @@ static void decide_blindly(const struct policy *policy, const struct sched_input
 		    kinds_are_too_small(in, &in->jobs[j], &choices[j].verdict))
 			choices[j].next_start_s = (double)NAN;
 	free(f.unplaced);
-	free(jobs);
 }
 
 void policy_decide(const struct policy *policy, const struct sched_input *in, bool blind,

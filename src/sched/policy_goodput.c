@@ -64,7 +64,7 @@ static void allocate_memory(const struct goodput_decision *d, const double *best
 {
 	const struct curves *curves = d->curves;
 	size_t n_jobs = (size_t)curves->in->n_jobs, width = (size_t)curves->n_devices + 1;
-	double *values = xcalloc(SCHED_WAYS * n_jobs * width, sizeof(*values));
+	autofree double *values = xcalloc(SCHED_WAYS * n_jobs * width, sizeof(*values));
 
 	memcpy(values, best, n_jobs * width * sizeof(*values));
 	for (size_t i = 0; i < n_jobs; i++)
@@ -72,7 +72,6 @@ static void allocate_memory(const struct goodput_decision *d, const double *best
 			set_lean_values(d, (int)i, way,
 					&values[((size_t)way * n_jobs + i) * width]);
 	memory_allocate(curves, d->claims, values, d->at, d->way);
-	free(values);
 }
 
 static void tell_running(const struct goodput_decision *d, int index, struct verdict *v)
@@ -118,9 +117,9 @@ static void tell_choices(const struct goodput_decision *d)
 
 static void decide_by_goodput(const struct sched_input *in, struct sched_choice *choices)
 {
-	struct curves curves = curves_of(in);
-	struct worths worths = worths_of(&curves);
-	struct claims claims = claims_of(&curves, &worths);
+	scoped(curves_release) struct curves curves = curves_of(in);
+	scoped(worths_release) struct worths worths = worths_of(&curves);
+	scoped(claims_release) struct claims claims = claims_of(&curves, &worths);
 	struct goodput_decision d = {
 		.curves = &curves, .claims = &claims, .worths = &worths, .choices = choices,
 		.at = xcalloc((size_t)in->n_jobs, sizeof(*d.at)),
@@ -146,9 +145,6 @@ static void decide_by_goodput(const struct sched_input *in, struct sched_choice 
 	free(d.at);
 	free(d.wanted);
 	free(d.way);
-	claims_release(&claims);
-	worths_release(&worths);
-	curves_release(&curves);
 }
 
 const struct policy policy_goodput = {

@@ -100,10 +100,10 @@ static void explain_choice(const struct fairness *f, const struct curve *c,
 
 static void decide_by_fitness(const struct sched_input *in, struct sched_choice *choices)
 {
-	struct curves curves = curves_of(in);
-	struct claims claims = claims_of_fixed(&curves);
+	scoped(curves_release) struct curves curves = curves_of(in);
+	scoped(claims_release) struct claims claims = claims_of_fixed(&curves);
 	struct fairness f = fairness_of(&curves);
-	int *count = xcalloc((size_t)in->n_jobs, sizeof(*count));
+	autofree int *count = xcalloc((size_t)in->n_jobs, sizeof(*count));
 
 	claims_add_first(&curves, &claims);
 	free(allocation_of_claims(&curves, &claims, fitness_term, &f, count));
@@ -115,15 +115,12 @@ static void decide_by_fitness(const struct sched_input *in, struct sched_choice 
 			(struct sched_choice){ .replicas = count[i], .next_start_s = (double)NAN };
 		explain_choice(&f, c, choice);
 	}
-	free(count);
-	claims_release(&claims);
-	curves_release(&curves);
 }
 
 /* A number that has no goodput keeps the verdict that it has. */
 static void tell_shares(const struct sched_input *in, struct sched_choice *choices)
 {
-	struct curves curves = curves_of(in);
+	scoped(curves_release) struct curves curves = curves_of(in);
 	struct fairness f = fairness_of(&curves);
 
 	for (int i = 0; i < in->n_jobs; i++) {
@@ -134,7 +131,6 @@ static void tell_shares(const struct sched_input *in, struct sched_choice *choic
 			continue;
 		explain_choice(&f, c, choice);
 	}
-	curves_release(&curves);
 }
 
 const struct policy policy_pollux = {

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pollux/mem.h"
 #include "pollux/policy.h"
 #include "pollux/text.h"
 
@@ -26,7 +27,7 @@ const struct policy *policy_find(const char *name)
 
 const struct policy *policy_find_live(const char *name, struct err *err)
 {
-	char *names;
+	autofree char *names = NULL;
 
 	for (int i = 0; i < n_policies; i++)
 		if (uses[i] == USE_LIVE && !strcmp(policies[i]->name, name))
@@ -37,7 +38,6 @@ const struct policy *policy_find_live(const char *name, struct err *err)
 			names);
 	else
 		err_set(err, EX_CONFIG, "no policy '%.60s': %s", name, names);
-	free(names);
 	return NULL;
 }
 

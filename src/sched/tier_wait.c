@@ -7,6 +7,7 @@
 
 #include "curve.h"
 #include "pollux/mem.h"
+#include "pollux/text.h"
 
 #define MOVE_GAIN 1.05
 #define MOVE_SLICES 0.5
@@ -52,7 +53,7 @@ static bool is_near_all(const struct tier_links *l, const bool *set, int device,
 
 int tier_largest_set(const struct tier_links *l, const bool *in, int within)
 {
-	bool *set = xcalloc((size_t)l->n, sizeof(*set));
+	autofree bool *set = xcalloc((size_t)l->n, sizeof(*set));
 	int largest = 0;
 
 	for (int first = 0; first < l->n; first++) {
@@ -69,7 +70,6 @@ int tier_largest_set(const struct tier_links *l, const bool *in, int within)
 			}
 		largest = n > largest ? n : largest;
 	}
-	free(set);
 	return largest;
 }
 
@@ -140,7 +140,7 @@ double tier_earliest_set(const struct tier_links *l, const double *free_s, int n
 			 bool *set)
 {
 	struct from_one best = { HUGE_VAL, HUGE_VAL, 0 };
-	bool *here = xcalloc((size_t)l->n, sizeof(*here));
+	autofree bool *here = xcalloc((size_t)l->n, sizeof(*here));
 	struct order order = { .items = xcalloc((size_t)l->n, sizeof(*order.items)) };
 
 	for (int d = 0; d < l->n; d++)
@@ -158,7 +158,6 @@ double tier_earliest_set(const struct tier_links *l, const double *free_s, int n
 		memcpy(set, here, (size_t)l->n * sizeof(*set));
 	}
 	free(order.items);
-	free(here);
 	return best.latest_s;
 }
 
@@ -229,16 +228,16 @@ bool tier_move_pays(double goodput_now, double goodput_there, double work, doubl
 double tier_usual_wait_s(const struct tier_past *past, int n, int replicas, int tier, double now_s,
 			 double otherwise_s)
 {
-	double *waits = xcalloc((size_t)n, sizeof(*waits)), median = otherwise_s;
+	autofree double *waits = xcalloc((size_t)n, sizeof(*waits));
+	double median = otherwise_s;
 	int count = 0;
 
 	for (int i = 0; i < n; i++)
 		if (past[i].replicas == replicas && past[i].tier == tier &&
 		    now_s - past[i].time_s < TIER_WAITS_KEPT_S)
 			waits[count++] = past[i].wait_s;
-	qsort(waits, (size_t)count, sizeof(*waits), by_double);
+	qsort(waits, (size_t)count, sizeof(*waits), number_compare);
 	if (count > 0)
 		median = (waits[(count - 1) / 2] + waits[count / 2]) / 2;
-	free(waits);
 	return median;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "pollux/mem.h"
+#include "pollux/text.h"
 #include "worth.h"
 
 #define HINT_SLICES 12
@@ -92,8 +93,8 @@ static struct crowd crowd_of(const struct curves *curves, const struct lengths *
 		if (known)
 			crowd.known[crowd.n_known++] = length;
 	}
-	qsort(crowd.all, (size_t)crowd.n, sizeof(double), by_double);
-	qsort(crowd.known, (size_t)crowd.n_known, sizeof(double), by_double);
+	qsort(crowd.all, (size_t)crowd.n, sizeof(double), number_compare);
+	qsort(crowd.known, (size_t)crowd.n_known, sizeof(double), number_compare);
 	/* Sorts the bins and joins equal ones. */
 	qsort(crowd.bins, (size_t)crowd.n, sizeof(*crowd.bins), compare_bins);
 	for (int i = 0; i < crowd.n; i++) {

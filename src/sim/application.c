@@ -202,7 +202,7 @@ static int add_wide_points(const char *path, struct points *points, struct err *
 		{ "step_time", CSV_NUMBER, 1e-9, 1e9 },
 		{ "sync_time", CSV_NUMBER, -HUGE_VAL, HUGE_VAL },
 	};
-	struct csv c;
+	scoped(csv_release) struct csv c = { 0 };
 	int rc = 0;
 
 	if (csv_read(&c, path, columns, 5, err))
@@ -215,14 +215,13 @@ static int add_wide_points(const char *path, struct points *points, struct err *
 		rc = csv_check(&c, row, 1, nodes, 1e6, err) ||
 		     take_times(&c, row, 3, &p->times, err) ? -1 : 0;
 	}
-	csv_release(&c);
 	return rc;
 }
 
 static int make_grid(struct application *a, const char *directory, struct points *points,
 		     struct err *err)
 {
-	char *path = xasprintf("%s/scalability%s.csv", directory, a->kind);
+	autofree char *path = xasprintf("%s/scalability%s.csv", directory, a->kind);
 	int rc = 0;
 
 	if (access(path, F_OK) == 0 || errno != ENOENT)
@@ -235,7 +234,6 @@ static int make_grid(struct application *a, const char *directory, struct points
 		free(points->items);
 	else if ((rc = grid_init(&a->grid, points->items, points->n, err)))
 		err_prefix(err, "%s", path);
-	free(path);
 	return rc;
 }
 
@@ -247,12 +245,11 @@ static int read_times_files(struct application *a, const char *directory, struct
 		{ "step_time", CSV_NUMBER, 1e-9, 1e9 },
 		{ "sync_time", CSV_NUMBER, -HUGE_VAL, HUGE_VAL },
 	};
-	char *path = xasprintf("%s/placements%s.csv", directory, a->kind);
+	autofree char *path = xasprintf("%s/placements%s.csv", directory, a->kind);
 	struct points points = { NULL, 0 };
-	struct csv c;
+	scoped(csv_release) struct csv c = { 0 };
 	int rc = csv_read(&c, path, columns, 4, err);
 
-	free(path);
 	if (rc)
 		return -1;
 	a->rows = xcalloc((size_t)c.n_rows, sizeof(*a->rows));
@@ -272,7 +269,6 @@ static int read_times_files(struct application *a, const char *directory, struct
 	}
 	if (rc == 0 && (rc = group_placements(a, &c, err)))
 		free(points.items);
-	csv_release(&c);
 	return rc ? -1 : make_grid(a, directory, &points, err);
 }
 

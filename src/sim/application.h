@@ -18,15 +18,6 @@
 
 /* Comma-separated numbers and names with a heading; every error names its line.
  *
- *	static const struct csv_column columns[] = {
- *		{ "name", CSV_TEXT, 0, 0 }, { "time", CSV_NUMBER, 0, 1e9 },
- *	};
- *	struct csv c;
- *	if (csv_read(&c, path, columns, 2, err)) ...
- *	for (int row = 0; row < c.n_rows; row++)
- *		use(csv_text(&c, row, 0), csv_value(&c, row, 1));
- *	csv_release(&c);
- *
  * The heading has the wanted columns in any order. Other columns are not read. Lines may end in CR
  * LF. Refused are quotes, rows longer or shorter than the heading, and blank lines before the last
  * row. A pipe is read to its end. All errors except those of opening and reading the file are
@@ -246,9 +237,6 @@ static inline const struct application *application_on(const struct application 
 /* --- the truth --- */
 
 /* The real behaviour of a job: the profiles, and linear interpolation between them.
- *
- *	struct place_class c = place_class_of(application, &placement);
- *	if (truth_times(&c, m, &times, err)) ...
  *
  * The times of a measured placement are linear in the local batch size between its rows. Other
  * placements are looked up in the grid, with no more nodes than were measured. A placement outside

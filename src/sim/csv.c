@@ -157,7 +157,8 @@ static bool has_blank(const char *cell)
  * around it. */
 static bool has_name(const char *text, const char *separator, const char *names)
 {
-	char *copy = xstrdup(text), *rest = copy, *part;
+	autofree char *copy = xstrdup(text);
+	char *rest = copy, *part;
 	bool found = false;
 
 	while (!found && (part = strsep(&rest, separator))) {
@@ -166,7 +167,6 @@ static bool has_name(const char *text, const char *separator, const char *names)
 			part[n - 1] = '\0';
 		found = is_name(part, names);
 	}
-	free(copy);
 	return found;
 }
 

@@ -29,7 +29,8 @@ static double jct_s(const struct sim_job_result *job)
 struct sim_figures sim_figures_of(const struct sim_job_result *jobs, int n, double from_s)
 {
 	struct sim_figures f = { .makespan_s = n ? 0 : (double)NAN };
-	double *times = xcalloc((size_t)n, sizeof(*times)), sum = 0;
+	autofree double *times = xcalloc((size_t)n, sizeof(*times));
+	double sum = 0;
 	int unfair = 0;
 
 	for (int i = 0; i < n; i++) {
@@ -46,7 +47,6 @@ struct sim_figures sim_figures_of(const struct sim_job_result *jobs, int n, doub
 	f.median_jct_s = quantile(times, n, 0.5);
 	f.p99_jct_s = quantile(times, n, 0.99);
 	f.unfair_fraction = n ? (double)unfair / n : (double)NAN;
-	free(times);
 	return f;
 }
 
@@ -141,13 +141,11 @@ struct sim_figures sim_figures_half_width(const struct sim_figures *figures, int
 
 double replay_median_error(const struct sim_job_result *a, const struct sim_job_result *b, int n)
 {
-	double *errors = xcalloc((size_t)n, sizeof(*errors)), median;
+	autofree double *errors = xcalloc((size_t)n, sizeof(*errors));
 	int known = 0;
 
 	for (int i = 0; i < n; i++)
 		if (jct_s(&b[i]) > 0)
 			errors[known++] = fabs(jct_s(&a[i]) - jct_s(&b[i])) / jct_s(&b[i]);
-	median = quantile(errors, known, 0.5);
-	free(errors);
-	return median;
+	return quantile(errors, known, 0.5);
 }

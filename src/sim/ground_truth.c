@@ -83,15 +83,13 @@ static int triangulate(struct grid *g, struct err *err)
 {
 	char options[] = "qhull d Qbb Qc Qz Q12 Qt";
 	FILE *nowhere = fdopen(file_open_null(O_WRONLY | O_CLOEXEC), "w");
-	double *at = xcalloc((size_t)g->n_points * 3, sizeof(*at));
+	autofree double *at = xcalloc((size_t)g->n_points * 3, sizeof(*at));
 	int status, left, n_left;
 	size_t n = 0;
 	qhT qh;
 
-	if (!nowhere) {
-		free(at);
+	if (!nowhere)
 		return err_set(err, EX_OSERR, "cannot open '/dev/null'");
-	}
 	for (size_t i = 0; i < (size_t)g->n_points; i++)
 		memcpy(&at[3 * i], g->points[i].at, sizeof(g->points[i].at));
 	qh_zero(&qh, NULL);
@@ -106,7 +104,6 @@ static int triangulate(struct grid *g, struct err *err)
 			add_facet(&qh, f, g);
 	qh_freeqhull(&qh, !qh_ALL);
 	qh_memfreeshort(&qh, &left, &n_left);
-	free(at);
 	return status ? err_set(err, EX_DATAERR, "Qhull failed on %d points, with status %d",
 				g->n_points, status)
 		      : 0;

@@ -86,8 +86,8 @@ static void take_gpus(int *free_gpus, int n_nodes, int gpus, struct placement *t
 static void place_as_published(const struct sim *s, const struct sched_choice *choices,
 			       struct placement *placements)
 {
-	int *free_gpus = xcalloc((size_t)s->n_nodes, sizeof(*free_gpus));
-	struct rank *ranks = rank_jobs(s, choices);
+	autofree int *free_gpus = xcalloc((size_t)s->n_nodes, sizeof(*free_gpus));
+	autofree struct rank *ranks = rank_jobs(s, choices);
 
 	for (int node = 0; node < s->n_nodes; node++)
 		free_gpus[node] = s->kinds[0].gpus_per_node;
@@ -107,8 +107,6 @@ static void place_as_published(const struct sim *s, const struct sched_choice *c
 		if (!placements[job].n)
 			take_gpus(free_gpus, s->n_nodes, choices[job].replicas, &placements[job]);
 	}
-	free(ranks);
-	free(free_gpus);
 }
 
 /* --- after a decision --- */
@@ -116,7 +114,7 @@ static void place_as_published(const struct sim *s, const struct sched_choice *c
 /* Marks distributed jobs that share a node with another distributed job. */
 static void find_interference(const struct sim *s)
 {
-	int *distributed = xcalloc((size_t)s->n_nodes, sizeof(*distributed));
+	autofree int *distributed = xcalloc((size_t)s->n_nodes, sizeof(*distributed));
 
 	for (int i = 0; i < s->n_active; i++)
 		for (int k = 0; s->active[i]->placement.n > 1 && k < s->active[i]->placement.n; k++)
@@ -129,7 +127,6 @@ static void find_interference(const struct sim *s)
 		for (int k = 0; p->n > 1 && k < p->n; k++)
 			t->interfered |= distributed[p->nodes[k]] > 1;
 	}
-	free(distributed);
 }
 
 /* True if the job has done the part of its work at which its end is to be told next. */
@@ -155,9 +152,10 @@ static bool is_due(struct sim_job *job)
 static int tell_ends(struct sim *s)
 {
 	size_t n = (size_t)s->n_active;
-	bool *due = xcalloc(n, sizeof(*due)), any = false;
-	struct sched_job *told = xcalloc(n, sizeof(*told));
-	struct job_ends *ends = xcalloc(n, sizeof(*ends));
+	autofree bool *due = xcalloc(n, sizeof(*due));
+	bool any = false;
+	autofree struct sched_job *told = xcalloc(n, sizeof(*told));
+	autofree struct job_ends *ends = xcalloc(n, sizeof(*ends));
 	int rc = 0;
 
 	for (size_t i = 0; i < n; i++)
@@ -189,9 +187,6 @@ static int tell_ends(struct sim *s)
 				};
 		}
 	}
-	free(due);
-	free(told);
-	free(ends);
 	return rc;
 }
 

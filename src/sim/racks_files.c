@@ -43,7 +43,7 @@ static int read_applications(struct sim_racks *t, const char *path, struct err *
 		{ "application|model", CSV_TEXT, 0, 0 }, { "compute_s", CSV_NUMBER, 1e-9, 1e6 },
 		{ "gradient_bytes", CSV_NUMBER, 0, 1e15 }, { "messages", CSV_NUMBER, 0, 1e9 },
 	};
-	struct csv c;
+	scoped(csv_release) struct csv c = { 0 };
 	int rc = csv_read(&c, path, t->by_links ? models : tiers, 4, err);
 
 	t->applications = xcalloc((size_t)c.n_rows, sizeof(*t->applications));
@@ -65,7 +65,6 @@ static int read_applications(struct sim_racks *t, const char *path, struct err *
 			rc = take_tiers(&c, row, a, err);
 		}
 	}
-	csv_release(&c);
 	return rc;
 }
 

@@ -208,7 +208,7 @@ static int write_file(const struct sim_generation *g, char *path, struct text *t
 static int write_kind(const char *root, const struct sim_generation *g, const struct kind *k,
 		      uint64_t *random, struct text *t, struct err *err)
 {
-	char *directory = xasprintf("%s/profiles/%s", root, k->name);
+	autofree char *directory = xasprintf("%s/profiles/%s", root, k->name);
 	int rc = mkdir(directory, 0777) ? cannot_create(directory, err) : 0;
 	uint64_t seed;
 
@@ -226,15 +226,14 @@ static int write_kind(const char *root, const struct sim_generation *g, const st
 					  (long long)k->initial_batch_size << i), t, err);
 	}
 	text_clear(t);
-	free(directory);
 	return rc;
 }
 
 static int write_all(const char *root, const struct sim_generation *g, struct text *t,
 		     struct err *err)
 {
-	char *profiles = xasprintf("%s/profiles", root);
-	char *workloads = xasprintf("%s/workloads", root);
+	autofree char *profiles = xasprintf("%s/profiles", root);
+	autofree char *workloads = xasprintf("%s/workloads", root);
 	uint64_t random = g->seed;
 	int rc = mkdir(profiles, 0777) ? cannot_create(profiles, err) : 0;
 
@@ -246,8 +245,6 @@ static int write_all(const char *root, const struct sim_generation *g, struct te
 		add_jobs(g, &random, t);
 		rc = write_file(g, xasprintf("%s/workload-%d.csv", workloads, i), t, err);
 	}
-	free(profiles);
-	free(workloads);
 	return rc;
 }
 

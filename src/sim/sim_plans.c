@@ -10,8 +10,10 @@
 #include "pollux/simulate.h"
 #include "world.h"
 
-const struct plan_row *plan_row_find(const struct plan_application *a, const char *plan,
-				     const char *digits)
+/* The row of a plan (NULL: of the fastest plan) on a placement; NULL: there is no row. digits is
+ * rotated to its canonical form. */
+static const struct plan_row *plan_row_find(const struct plan_application *a, const char *plan,
+					    const char *digits)
 {
 	char wanted[PLAN_DIGITS + 1];
 
@@ -96,22 +98,20 @@ static int read_application(struct sim_plans *p, const char *path, const char *n
 int sim_plans_read(struct sim_plans *p, const char *directory, int gpus_per_node, int n_gpus,
 		   struct err *err)
 {
-	struct strings names = { 0 };
+	scoped(strings_release) struct strings names = { 0 };
 	int rc = directory_names(&names, directory, alphasort, err);
 
 	*p = (struct sim_plans){ .gpus_per_node = gpus_per_node, .n_gpus = n_gpus };
 	p->items = xcalloc(names.count, sizeof(*p->items));
 	for (size_t i = 0; i < names.count && rc == 0; i++) {
 		const char *name = names.items[i];
-		char *path = xasprintf("%s/%s/placements.csv", directory, name);
+		autofree char *path = xasprintf("%s/%s/placements.csv", directory, name);
 
 		if (*name != '.' && access(path, F_OK) == 0)
 			rc = read_application(p, path, name, err);
-		free(path);
 	}
 	if (rc == 0 && p->count == 0)
 		rc = err_set(err, EX_NOINPUT, "no application in '%s'", directory);
-	strings_release(&names);
 	if (rc)
 		sim_plans_release(p);
 	return rc;
@@ -370,7 +370,7 @@ int sim_plans_run(const struct sim_options *options, const struct sim_plans *pla
 		  struct sim_result *result, struct err *err)
 {
 	const struct plan_job *jobs = workload->own;
-	struct sim s;
+	scoped(sim_release) struct sim s = { 0 };
 	int rc;
 
 	sim_init(&s, &world_of_plans, options, workload, err);
@@ -394,6 +394,5 @@ int sim_plans_run(const struct sim_options *options, const struct sim_plans *pla
 	rc = sim_run(&s, progress, result);
 	for (int i = 0; i < workload->n_jobs; i++)
 		free(((struct plan_run *)s.jobs[i].own)->goodput);
-	sim_release(&s);
 	return rc;
 }

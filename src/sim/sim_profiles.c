@@ -23,7 +23,7 @@ static int read_validation(struct application *a, const char *path, int64_t batc
 		{ "grad_sqr", CSV_NUMBER, 0, 1e300 }, { "grad_var", CSV_NUMBER, 0, 1e300 },
 	};
 	struct validation *v = &a->validations[a->n_validations];
-	struct csv c;
+	scoped(csv_release) struct csv c = { 0 };
 	int rc = 0;
 
 	if (csv_read(&c, path, columns, 4, err))
@@ -50,7 +50,6 @@ static int read_validation(struct application *a, const char *path, int64_t batc
 				  "%d epochs, where other validations have %d", c.n_rows,
 				  a->n_epochs);
 	a->n_epochs = c.n_rows;
-	csv_release(&c);
 	return rc;
 }
 
@@ -73,14 +72,14 @@ static int64_t validation_batch_size(const char *name)
 
 int application_read_validations(struct application *a, const char *directory, struct err *err)
 {
-	struct strings names = { 0 };
+	scoped(strings_release) struct strings names = { 0 };
 	/* By version, so that the batch sizes ascend. */
 	int rc = directory_names(&names, directory, versionsort, err);
 
 	a->validations = xcalloc(names.count, sizeof(*a->validations));
 	for (size_t i = 0; i < names.count && rc == 0; i++) {
 		int64_t size = validation_batch_size(names.items[i]);
-		char *path = xasprintf("%s/%s", directory, names.items[i]);
+		autofree char *path = xasprintf("%s/%s", directory, names.items[i]);
 
 		if (size < 0)
 			rc = err_set(err, EX_DATAERR,
@@ -88,9 +87,7 @@ int application_read_validations(struct application *a, const char *directory, s
 				     path);
 		else if (size)
 			rc = read_validation(a, path, size, err);
-		free(path);
 	}
-	strings_release(&names);
 	if (rc == 0 && !a->n_validations)
 		rc = err_set(err, EX_DATAERR, "no 'validation-B.csv' in '%s'", directory);
 	if (rc)
@@ -110,17 +107,12 @@ int application_read_validations(struct application *a, const char *directory, s
 
 /* --- restarts and slowdowns --- */
 
-static struct application *find(const struct sim_profiles *p, const char *name)
+struct application *sim_profiles_find(const struct sim_profiles *p, const char *name)
 {
 	for (int i = 0; i < p->count; i++)
 		if (strcmp(p->items[i].name, name) == 0)
 			return &p->items[i];
 	return NULL;
-}
-
-const struct application *sim_profiles_find(const struct sim_profiles *p, const char *name)
-{
-	return find(p, name);
 }
 
 /* Restarts and slowdowns of the artifact of Jayaram Subramanya et al., "Sia", SOSP 2023, where
@@ -145,12 +137,12 @@ int sim_profiles_read_table(struct sim_profiles *p, const char *path, bool resta
 		restarts ? (struct csv_column){ "seconds", CSV_NUMBER, 0, 86400 }
 			 : (struct csv_column){ "factor", CSV_NUMBER, 0.01, 1000 },
 	};
-	struct csv c;
+	scoped(csv_release) struct csv c = { 0 };
 	int rc = csv_read(&c, path, columns, 2, err);
 
 	for (int row = 0; rc == 0 && row < c.n_rows; row++) {
 		const char *name = csv_text(&c, row, 0);
-		struct application *a = find(p, name);
+		struct application *a = sim_profiles_find(p, name);
 
 		if (!a)
 			rc = csv_complain(&c, row, err,
@@ -160,7 +152,6 @@ int sim_profiles_read_table(struct sim_profiles *p, const char *path, bool resta
 		else
 			a->slowdown = csv_value(&c, row, 1);
 	}
-	csv_release(&c);
 	return rc;
 }
 
@@ -169,22 +160,21 @@ int sim_profiles_read_table(struct sim_profiles *p, const char *path, bool resta
 /* kinds: the ends of the names of files, such as "-t4". */
 static int read_applications(struct sim_profiles *p, char *const *kinds, struct err *err)
 {
-	struct strings names = { 0 };
+	scoped(strings_release) struct strings names = { 0 };
 	int rc = directory_names(&names, p->directory, alphasort, err);
 
 	p->items = xcalloc(names.count, sizeof(*p->items));
 	for (size_t i = 0; i < names.count && rc == 0; i++) {
 		const char *name = names.items[i];
-		char *path = xasprintf("%s/%s/placements%s.csv", p->directory, name, kinds[0]);
+		autofree char *path =
+			xasprintf("%s/%s/placements%s.csv", p->directory, name, kinds[0]);
 
 		if (*name != '.' && access(path, F_OK) == 0) {
 			rc = application_read(&p->items[p->count], p->directory, name, kinds,
 					      p->n_kinds, err);
 			p->count += rc == 0;
 		}
-		free(path);
 	}
-	strings_release(&names);
 	if (rc == 0 && !p->count)
 		rc = err_set(err, EX_NOINPUT,
 			     "no application in '%s': a directory of each, with a "
@@ -195,7 +185,7 @@ static int read_applications(struct sim_profiles *p, char *const *kinds, struct 
 int sim_profiles_read(struct sim_profiles *p, const char *directory, const char *const *kinds,
 		      int n_kinds, struct err *err)
 {
-	struct strings suffixes = { 0 };
+	scoped(strings_release) struct strings suffixes = { 0 };
 	int rc;
 
 	*p = (struct sim_profiles){ .directory = xstrdup(directory), .n_kinds = 1 };
@@ -207,7 +197,7 @@ int sim_profiles_read(struct sim_profiles *p, const char *directory, const char 
 		strings_addf(&suffixes, "-%s", kinds[k]);
 	rc = read_applications(p, suffixes.items, err);
 	for (size_t k = 0; n_kinds && k < sizeof(entries) / sizeof(entries[0]); k++) {
-		struct application *a = find(p, entries[k].name);
+		struct application *a = sim_profiles_find(p, entries[k].name);
 
 		if (!a)
 			continue;
@@ -215,7 +205,6 @@ int sim_profiles_read(struct sim_profiles *p, const char *directory, const char 
 		a->told_restart_s = entries[k].told_restart_s;
 		a->slowdown = entries[k].slowdown;
 	}
-	strings_release(&suffixes);
 	if (rc)
 		sim_profiles_release(p);
 	return rc;

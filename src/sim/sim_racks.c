@@ -339,7 +339,7 @@ int sim_racks_run(const struct sim_options *options, const struct sim_racks *t,
 		.state = { .cluster = t->cluster, .lease_s = options->slice_s,
 			   .tunes = options->tunes, .timers = options->rack_timers },
 	};
-	struct sim s;
+	scoped(sim_release) struct sim s = { 0 };
 	int rc;
 
 	sim_init(&s, &world_of_racks, options, workload, err);
@@ -355,7 +355,6 @@ int sim_racks_run(const struct sim_options *options, const struct sim_racks *t,
 		init_run(&racks, s.jobs[i].own, &s.jobs[i], &jobs[i]);
 	}
 	rc = sim_run(&s, progress, result);
-	sim_release(&s);
 	rack_state_release(&racks.state);
 	free(racks.asked);
 	free(racks.leases);

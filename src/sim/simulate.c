@@ -240,9 +240,9 @@ static void place_on_kind(const struct sim *s, int kind, const struct sched_choi
 {
 	const struct gpu_kind *gpus = &s->kinds[kind];
 	size_t n_jobs = (size_t)s->n_active, nodes = (size_t)gpus->nodes;
-	int *held = xcalloc(n_jobs * nodes, sizeof(*held)),
-	    *placed = xcalloc(n_jobs * nodes, sizeof(*placed));
-	int *count = xcalloc(n_jobs, sizeof(*count));
+	autofree int *held = xcalloc(n_jobs * nodes, sizeof(*held)),
+		     *placed = xcalloc(n_jobs * nodes, sizeof(*placed));
+	autofree int *count = xcalloc(n_jobs, sizeof(*count));
 
 	for (size_t i = 0; i < n_jobs; i++) {
 		const struct placement *p = &s->active[i]->placement;
@@ -258,9 +258,6 @@ static void place_on_kind(const struct sim *s, int kind, const struct sched_choi
 			if (placed[i * nodes + (size_t)node] > 0)
 				placement_add(&placements[i], gpus->first_node + node,
 					      placed[i * nodes + (size_t)node]);
-	free(held);
-	free(placed);
-	free(count);
 }
 
 /* Asks the policy for numbers of GPUs, finds nodes, and moves the jobs whose nodes or GPUs
@@ -268,8 +265,8 @@ static void place_on_kind(const struct sim *s, int kind, const struct sched_choi
 static void decide_by_policy(struct sim *s, const struct sched_job *told, struct sim_round *round,
 			     double *decide_s, double *gap)
 {
-	struct sched_choice *choices = xcalloc((size_t)s->n_active, sizeof(*choices));
-	struct placement *placements = xcalloc((size_t)s->n_active, sizeof(*placements));
+	autofree struct sched_choice *choices = xcalloc((size_t)s->n_active, sizeof(*choices));
+	autofree struct placement *placements = xcalloc((size_t)s->n_active, sizeof(*placements));
 	struct sched_input in = sim_input(s, told);
 	double start_s = clock_boot_s();
 
@@ -305,8 +302,6 @@ static void decide_by_policy(struct sim *s, const struct sched_job *told, struct
 	}
 	assert(round->gpus <= s->n_gpus);
 	round->waiting = s->n_active - round->running;
-	free(placements);
-	free(choices);
 }
 
 static void keep_placements(const struct sim *s, struct sim_result *result)
@@ -327,7 +322,7 @@ static void keep_placements(const struct sim *s, struct sim_result *result)
 static int decide(struct sim *s, struct sim_result *result)
 {
 	int n = result->n_rounds++, rc = 0;
-	struct sched_job *told = xcalloc((size_t)s->n_active, sizeof(*told));
+	autofree struct sched_job *told = xcalloc((size_t)s->n_active, sizeof(*told));
 	double start_s;
 
 	result->rounds = xgrow(result->rounds, n, sizeof(*result->rounds));
@@ -350,7 +345,6 @@ static int decide(struct sim *s, struct sim_result *result)
 	} else if (rc == 0) {
 		decide_by_policy(s, told, &result->rounds[n], &s->decide_s[n], &s->gap[n]);
 	}
-	free(told);
 	if (rc == 0 && s->options->placements)
 		keep_placements(s, result);
 	if (rc == 0 && s->world->decided && s->world->decided(s))

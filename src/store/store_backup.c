@@ -95,7 +95,7 @@ static void remove_unfinished(const char *path)
 		    (name[n] != '\0' && name[n] != '-'))
 			continue;
 		file = xasprintf("%s/%.*s", at, (int)n, name);
-		proc_users_of_file(file, &users);
+		proc_users_of_file(file, NULL, &users);
 		if (stat(file, &st) || (users.count == 0 && st.st_uid == geteuid()))
 			sql_remove(file, true);
 		pid_list_release(&users);

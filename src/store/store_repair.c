@@ -28,7 +28,7 @@ static int check_unused(const struct paths *paths, struct err *err)
 	struct pid_list users;
 	int rc = 0;
 
-	proc_users_of_file(paths->store, &users);
+	proc_users_of_file(paths->store, NULL, &users);
 	if (users.count)
 		rc = err_set(err, EX_TEMPFAIL, "process %d uses the store '%s': let it end first",
 			     (int)users.items[0], paths->store);
@@ -96,7 +96,7 @@ bool store_repair_left_files(const struct paths *paths)
 	struct pid_list users;
 	bool left = access(new, F_OK) == 0;
 
-	proc_users_of_file(new, &users);
+	proc_users_of_file(new, NULL, &users);
 	left = left && users.count == 0;	/* a user of the file is a repair at work */
 	pid_list_release(&users);
 	free(new);

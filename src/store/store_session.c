@@ -139,7 +139,7 @@ static struct locked_file locked_file(const char *path, const char *suffix)
 		return f;
 	f.inode = st.st_ino;
 	f.disk = st.st_dev;
-	proc_users_of_file(name, &f.users);
+	proc_users_of_file(name, NULL, &f.users);
 	return f;
 }
 

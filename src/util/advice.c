@@ -84,8 +84,8 @@ void advice_add_edit(struct text *t, const char *command, const char *path)
 
 void advice_add_private(struct text *t, const char *directory)
 {
-	char *store = xasprintf("%s/pollux.db", directory);
-	char *below = xasprintf("%s/pollux", strcmp(directory, "/") != 0 ? directory : "");
+	autofree char *store = xasprintf("%s/pollux.db", directory);
+	autofree char *below = xasprintf("%s/pollux", strcmp(directory, "/") != 0 ? directory : "");
 	struct stat st;
 	bool sticky = stat(directory, &st) == 0 && (st.st_mode & S_ISVTX);
 	DIR *dir = opendir(directory);
@@ -103,8 +103,6 @@ void advice_add_private(struct text *t, const char *directory)
 		text_add(t, "export POLLUX_DIR=");
 		text_add_shell_quoted(t, below);
 	}
-	free(store);
-	free(below);
 }
 
 /* --- why the kernel does not run a file as a program --- */
@@ -116,11 +114,9 @@ static const char byte_order_mark[] = "\xef\xbb\xbf";
 
 static ssize_t read_head(const char *path, char head[HEAD_BYTES])
 {
-	char *real = realpath(path, NULL);
-	ssize_t n = real ? file_read_head(real, 0, head, HEAD_BYTES) : -1;
+	autofree char *real = realpath(path, NULL);
 
-	free(real);
-	return n;
+	return real ? file_read_head(real, 0, head, HEAD_BYTES) : -1;
 }
 
 static void add_edit(struct text *why, const char *before, const char *edit, const char *path,
@@ -262,8 +258,8 @@ static bool has_bad_line(const char *path, const char *head, const char *search_
 			 struct text *why)
 {
 	const char *start = head + 2 + strspn(head + 2, " \t");
-	char *line = xasprintf("%.*s", (int)strcspn(start, "\n"), start);
-	char *program = xasprintf("%.*s", (int)strcspn(line, " \t\r"), line);
+	autofree char *line = xasprintf("%.*s", (int)strcspn(start, "\n"), start);
+	autofree char *program = xasprintf("%.*s", (int)strcspn(line, " \t\r"), line);
 	const char *cr = strchr(line, '\r'), *blank = strpbrk(line, " \t");
 	bool is_bad = true;
 
@@ -277,8 +273,6 @@ static bool has_bad_line(const char *path, const char *head, const char *search_
 			  KERNEL_BYTES);
 	else
 		is_bad = lacks_file(line, search_path, why);
-	free(program);
-	free(line);
 	return is_bad;
 }
 
@@ -351,22 +345,19 @@ bool program_file_fault(const char *program, char *const *argv, const char *dire
 			const char *search_path, struct text *words)
 {
 	const char *started = started_by(argv, &search_path);
-	char *path = started ? path_within(directory, started) : xstrdup(program);
-	struct text why = TEXT_INIT;
+	autofree char *path = started ? path_within(directory, started) : xstrdup(program);
+	scoped(text_release) struct text why = TEXT_INIT;
 	bool is_bad = has_fault(path, search_path, started != NULL, &why);
 
 	if (is_bad)
 		text_addf(words, "cannot execute '%s': %s", path, why.data);
-	text_release(&why);
-	free(path);
 	return is_bad;
 }
 
 void program_file_cannot(const char *path, const char *search_path, int error, struct text *out)
 {
-	struct text why = TEXT_INIT;
+	scoped(text_release) struct text why = TEXT_INIT;
 	bool known = has_fault(path, search_path, false, &why);
 
 	text_addf(out, "cannot execute '%s': %s", path, known ? why.data : strerror(error));
-	text_release(&why);
 }

@@ -46,7 +46,7 @@ static int set_named(struct config *c, const char *name, const char *value, cons
 		     struct err *err)
 {
 	struct suggestion nearest = suggestion_for(name);
-	struct text names = TEXT_INIT;	/* "slots, slice and policy" */
+	scoped(text_release) struct text names = TEXT_INIT;	/* "slots, slice and policy" */
 
 	for (const struct setting *s = config_settings; s->name; s++) {
 		if (!strcmp(s->name, name) && s->set(s, c, value) == 0) {
@@ -72,7 +72,6 @@ static int set_named(struct config *c, const char *name, const char *value, cons
 	/* longer than each of them */
 	err_set(err, EX_CONFIG, "unknown setting '%.24s' in '%s' line %d; there are %s", name,
 		at->path, at->line, names.data);
-	text_release(&names);
 	return -1;
 }
 
@@ -185,7 +184,7 @@ static bool is_overruled(const struct origin *origins, int i)
 int config_tell(const char *path, void (*tell)(const struct setting *s, const char *value,
 					       int line, void *arg), void *arg, struct err *err)
 {
-	struct origin *origins;
+	autofree struct origin *origins = NULL;
 	struct config c;
 	int n = 0, rc;
 
@@ -206,7 +205,6 @@ int config_tell(const char *path, void (*tell)(const struct setting *s, const ch
 			tell(s, value ? value : s->by_default, origins[i].line, arg);
 		free(origins[i].value);
 	}
-	free(origins);
 	return rc;
 }
 
@@ -221,15 +219,12 @@ void config_load_leniently(struct config *c, const char *path)
 
 bool config_load_own(struct config *c)
 {
-	struct paths paths;
+	scoped(paths_release) struct paths paths = { 0 };
 	struct err ignored;
-	bool loaded;
 
 	if (paths_init(&paths, &ignored))
 		return false;
-	loaded = config_load(c, paths.config, &ignored) == 0;
-	paths_release(&paths);
-	return loaded;
+	return config_load(c, paths.config, &ignored) == 0;
 }
 
 /* --- options for sbatch --- */
@@ -270,7 +265,8 @@ static bool is_option(const char *word, const char *name, char letter, const cha
 
 char *slurm_args_value(const char *args, const char *name, char letter)
 {
-	char *copy = xstrdup(args), *rest = copy, *found = NULL;
+	autofree char *copy = xstrdup(args);
+	char *rest = copy, *found = NULL;
 	bool is_next = false;
 
 	for (const char *word; (word = strsep(&rest, " \t"));) {
@@ -283,19 +279,18 @@ char *slurm_args_value(const char *args, const char *name, char letter)
 		if (is_value || value)
 			xreplace(&found, is_value ? word : value);
 	}
-	free(copy);
 	return found;
 }
 
 const char *slurm_args_own(const char *args)
 {
-	char *copy = xstrdup(args), *rest = copy;
+	autofree char *copy = xstrdup(args);
+	char *rest = copy;
 	const char *name = NULL, *value;
 
 	for (const char *word; !name && (word = strsep(&rest, " \t"));)
 		for (size_t i = 0; !name && i < sizeof(own) / sizeof(own[0]); i++)
 			if (is_option(word, own[i].name, own[i].letter, &value))
 				name = own[i].name;
-	free(copy);
 	return name;
 }

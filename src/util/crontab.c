@@ -21,7 +21,7 @@
 
 static void add_quoted(struct text *t, const char *s)
 {
-	struct text quoted = TEXT_INIT;
+	scoped(text_release) struct text quoted = TEXT_INIT;
 
 	text_add_shell_quoted(&quoted, s);
 	for (const char *c = quoted.data; *c; c++) {
@@ -29,7 +29,6 @@ static void add_quoted(struct text *t, const char *s)
 			text_add(t, "\\");
 		text_add_bytes(t, c, 1);
 	}
-	text_release(&quoted);
 }
 
 void crontab_entry_release(struct crontab_entry *e)
@@ -120,7 +119,7 @@ enum crontab_change crontab_change(const char *old, struct crontab_entry *e, boo
 				   struct text *new)
 {
 	enum crontab_change change = with ? CRONTAB_ADDED : CRONTAB_SAME;
-	struct text line = TEXT_INIT;
+	scoped(text_release) struct text line = TEXT_INIT;
 
 	while (next_line(&old, &line)) {
 		const char *command = own_command(line.data, e);
@@ -144,7 +143,6 @@ enum crontab_change crontab_change(const char *old, struct crontab_entry *e, boo
 	}
 	if (change == CRONTAB_ADDED)
 		text_addf(new, "%s\n", e->line.data);
-	text_release(&line);
 	return change;
 }
 
@@ -193,18 +191,17 @@ static int refused(const char *argument, const struct text *complaint, struct er
 int crontab_write(const struct text *lines, struct err *err)
 {
 	const char *argument = lines->length ? "-" : "-r";
-	struct text complaint;
+	scoped(text_release) struct text complaint = { 0 };
 	int rc = run_crontab(argument, lines, NULL, &complaint, err);
 
 	if (rc > 0)
 		rc = refused(argument, &complaint, err);
-	text_release(&complaint);
 	return rc;
 }
 
 int crontab_read(struct text *lines, struct err *err)
 {
-	struct text complaint;
+	scoped(text_release) struct text complaint = { 0 };
 	int rc = run_crontab("-l", NULL, lines, &complaint, err);
 
 	if (rc > 0) {
@@ -214,6 +211,5 @@ int crontab_read(struct text *lines, struct err *err)
 		rc = strstr(complaint.data, "no crontab") ||
 		     strstr(complaint.data, "No such file") ? 0 : refused("-l", &complaint, err);
 	}
-	text_release(&complaint);
 	return rc;
 }

@@ -70,14 +70,12 @@ void lock_drop(int fd)
 enum lock_state lock_look(const char *path)
 {
 	struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
-	int fd = file_open(path, O_RDONLY | O_NOFOLLOW, 0);	/* on a read-only disk too */
-	int rc;
+	/* on a read-only disk too */
+	scoped(close_fd) int fd = file_open(path, O_RDONLY | O_NOFOLLOW, 0);
 
 	if (fd < 0)
 		return errno == ENOENT ? LOCK_IS_FREE : LOCK_CANNOT_BE_TOLD;
-	rc = fcntl(fd, F_OFD_GETLK, &whole);
-	close(fd);
-	if (rc)
+	if (fcntl(fd, F_OFD_GETLK, &whole))
 		return LOCK_CANNOT_BE_TOLD;
 	return whole.l_type == F_UNLCK ? LOCK_IS_FREE : LOCK_IS_HELD;
 }
@@ -152,49 +150,26 @@ bool lock_holds_through(pid_t pid, const char *fd)
 	return proc_find_line(pid, name, "lock:", rest, sizeof(rest));
 }
 
-static bool has_lock(pid_t pid, const struct stat *file)
+void lock_holders(const char *path, struct pid_list *holders)
 {
-	const struct dirent *entry;
-	DIR *fds = proc_open_dir(pid, "fd");
-	struct stat open_file;
-	bool has = false;
-
-	while (fds && !has && (entry = readdir(fds)))
-		has = fstatat(dirfd(fds), entry->d_name, &open_file, 0) == 0 &&
-		      file_stat_same(&open_file, file) && lock_holds_through(pid, entry->d_name);
-	if (fds)
-		closedir(fds);
-	return has;
-}
-
-bool lock_is_held_by(const char *path, pid_t pid)
-{
-	struct stat file;
-
-	return stat(path, &file) == 0 && has_lock(pid, &file);
+	proc_users_of_file(path, lock_holds_through, holders);
 }
 
 bool lock_holder_search(const char *path, struct lock_holder *h)
 {
-	struct stat file, ours, its;
-	const struct dirent *entry;
-	DIR *proc;
+	scoped(pid_list_release) struct pid_list holders = { 0 };
+	struct stat ours, its;
+	char exe[32];
 
 	*h = (struct lock_holder){ 0 };
-	if (lock_look(path) != LOCK_IS_HELD || stat(path, &file) || stat("/proc/self/exe", &ours))
+	if (lock_look(path) != LOCK_IS_HELD || stat("/proc/self/exe", &ours))
 		return false;
-	proc = opendir("/proc");
-	while (proc && h->pid == 0 && (entry = readdir(proc))) {
-		pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
-		char exe[NAME_MAX + 8];
-
-		snprintf(exe, sizeof(exe), "%s/exe", entry->d_name);
-		if (pid > 0 && fstatat(dirfd(proc), exe, &its, 0) == 0 &&
-		    file_stat_same(&its, &ours) && has_lock(pid, &file))
-			h->pid = pid;
+	lock_holders(path, &holders);
+	for (int i = 0; i < holders.count && h->pid == 0; i++) {
+		snprintf(exe, sizeof(exe), "/proc/%d/exe", (int)holders.items[i]);
+		if (stat(exe, &its) == 0 && file_stat_same(&its, &ours))
+			h->pid = holders.items[i];
 	}
-	if (proc)
-		closedir(proc);
 	if (h->pid == 0)
 		return false;
 	h->is_stopped = proc_state((pid_t)h->pid) == 'T' || proc_state((pid_t)h->pid) == 't';
@@ -218,7 +193,7 @@ void lock_note_read(const char *path, const struct lock_holder *h, struct lock_n
 
 void lock_note_write(const char *path, const struct lock_holder *h, const struct lock_note *note)
 {
-	int fd = file_open(path, O_WRONLY | O_NOFOLLOW, 0);
+	scoped(close_fd) int fd = file_open(path, O_WRONLY | O_NOFOLLOW, 0);
 	char text[LINE_SIZE];
 
 	if (fd < 0)
@@ -226,7 +201,6 @@ void lock_note_write(const char *path, const struct lock_holder *h, const struct
 	snprintf(text, sizeof(text), "%.12g %.12g %.12g", h->since_boot_s, note->first_boot_s,
 		 note->continued_boot_s);
 	put_line(fd, text, LINE_SIZE);
-	close(fd);
 }
 
 /* --- the locks of commands of jobs --- */
@@ -240,28 +214,23 @@ static char *job_lock_path(const struct paths *paths, enum job_lock lock, int64_
 
 int job_lock_take(const struct paths *paths, enum job_lock lock, int64_t job_id, struct err *err)
 {
-	char *path = job_lock_path(paths, lock, job_id);
-	int fd = lock_take(path, err);
+	autofree char *path = job_lock_path(paths, lock, job_id);
 
-	free(path);
-	return fd;
+	return lock_take(path, err);
 }
 
 bool job_lock_is_held(const struct paths *paths, enum job_lock lock, int64_t job_id)
 {
-	char *path = job_lock_path(paths, lock, job_id);
-	bool held = lock_look(path) != LOCK_IS_FREE;
+	autofree char *path = job_lock_path(paths, lock, job_id);
 
-	free(path);
-	return held;
+	return lock_look(path) != LOCK_IS_FREE;
 }
 
 void job_lock_remove(const struct paths *paths, enum job_lock lock, int64_t job_id)
 {
-	char *path = job_lock_path(paths, lock, job_id);
+	autofree char *path = job_lock_path(paths, lock, job_id);
 
 	unlink(path);
-	free(path);
 }
 
 /* --- a queue made of locks on the bytes of a file --- */

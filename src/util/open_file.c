@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "pollux/file.h"
+#include "pollux/mem.h"
 
 #define NOT_REGULAR ENXIO	/* that of a FIFO without a reader, which is opened for writing */
 
@@ -75,20 +76,18 @@ FILE *file_make_stream(const char *path)
 
 ssize_t file_read_head(const char *path, off_t at, char *head, size_t size)
 {
-	int fd = file_open(path, O_RDONLY | O_NOFOLLOW, 0);
+	scoped(close_fd) int fd = file_open(path, O_RDONLY | O_NOFOLLOW, 0);
 	ssize_t n = -1;
 
 	if (fd >= 0 && (at == 0 || lseek(fd, at, SEEK_SET) == at))
 		n = read(fd, head, size - 1);
-	if (fd >= 0)
-		close(fd);
 	head[n > 0 ? n : 0] = '\0';
 	return n;
 }
 
 bool file_find_line(const char *path, const char *word, char *rest, size_t size)
 {
-	FILE *file = file_open_stream(path);
+	scoped(close_file) FILE *file = file_open_stream(path);
 	bool found = false, begins = true;
 	char line[4096];
 
@@ -99,8 +98,6 @@ bool file_find_line(const char *path, const char *word, char *rest, size_t size)
 	}
 	snprintf(rest, size, "%s", found ? line + strlen(word) : "");
 	rest[strcspn(rest, "\n")] = '\0';
-	if (file)
-		fclose(file);
 	return found;
 }
 

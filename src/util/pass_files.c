@@ -9,6 +9,7 @@
 
 #include "pollux/clock.h"
 #include "pollux/file.h"
+#include "pollux/mem.h"
 #include "pollux/pass_files.h"
 #include "pollux/text.h"
 
@@ -28,12 +29,11 @@ static bool read_why(const char *path, char *why, size_t size, double *time_s)
 
 void failed_pass_note(const struct paths *paths, const char *why)
 {
-	int fd = file_open(paths->failed_pass, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600);
+	int flags = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW;
+	scoped(close_fd) int fd = file_open(paths->failed_pass, flags, 0600);
 
-	if (fd < 0)
-		return;
-	file_write_all(fd, why, strlen(why));
-	close(fd);
+	if (fd >= 0)
+		file_write_all(fd, why, strlen(why));
 }
 
 void failed_pass_forget(const struct paths *paths)

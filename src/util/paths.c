@@ -38,13 +38,13 @@ static char *usual_directory(const char *xdg, const char *home_default)
  * path; the caller frees the result. */
 static char *absolute(char *path)
 {
-	char *cwd, *full;
+	autofree char *cwd = NULL;
+	char *full;
 
 	if (!path || path[0] == '/')
 		return path;
 	cwd = getcwd(NULL, 0);
 	full = cwd ? xasprintf("%s/%s", cwd, path) : NULL;
-	free(cwd);
 	free(path);
 	return full;
 }
@@ -55,14 +55,12 @@ static char *absolute(char *path)
 static char *configuration_file(const char *dir)
 {
 	char *beside = xasprintf("%s/config", dir), *file = NULL;
-	char *store = absolute(usual_directory("XDG_STATE_HOME", ".local/state"));
-	char *config = absolute(usual_directory("XDG_CONFIG_HOME", ".config"));
+	autofree char *store = absolute(usual_directory("XDG_STATE_HOME", ".local/state"));
+	autofree char *config = absolute(usual_directory("XDG_CONFIG_HOME", ".config"));
 
 	if (config && store && !strcmp(dir, store) &&
 	    (!variable("POLLUX_DIR") || access(beside, F_OK)))
 		file = xasprintf("%s/config", config);
-	free(config);
-	free(store);
 	if (file)
 		free(beside);
 	return file ? file : beside;
@@ -162,7 +160,7 @@ int paths_make_directory(const char *path, struct err *err)
 
 int paths_check_owner(const struct paths *p, struct err *err)
 {
-	struct text mend = TEXT_INIT;
+	scoped(text_release) struct text mend = TEXT_INIT;
 	struct stat st;
 
 	if (stat(p->dir, &st))
@@ -175,7 +173,6 @@ int paths_check_owner(const struct paths *p, struct err *err)
 		return 0;
 	advice_add_private(&mend, p->dir);
 	err_set(err, EX_NOPERM, "others may write to '%s'; type: %s", p->dir, mend.data);
-	text_release(&mend);
 	return -1;
 }
 
@@ -186,10 +183,9 @@ int paths_create(const struct paths *p, struct err *err)
 	if (paths_make_directory(p->dir, err) || paths_check_owner(p, err))
 		return -1;
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-		char *part = xasprintf("%s/%s", p->dir, parts[i]);
+		autofree char *part = xasprintf("%s/%s", p->dir, parts[i]);
 		int rc = paths_make_directory(part, err);
 
-		free(part);
 		if (rc)
 			return rc;
 	}
@@ -274,20 +270,19 @@ char *path_within(const char *directory, const char *path)
 
 char *path_search(const char *list, const char *name, const char *directory)
 {
-	char *copy = xstrdup(list), *rest = copy, *found = NULL;
+	autofree char *copy = xstrdup(list);
+	char *rest = copy, *found = NULL;
 	struct stat st;
 
 	for (const char *part; !found && (part = strsep(&rest, ":"));) {
-		char *place = *part ? path_within(directory, part) : NULL;
+		autofree char *place = *part ? path_within(directory, part) : NULL;
 
 		found = place ? xasprintf("%s/%s", place, name) : NULL;
-		free(place);
 		if (found && (stat(found, &st) || !S_ISREG(st.st_mode) || access(found, X_OK))) {
 			free(found);
 			found = NULL;
 		}
 	}
-	free(copy);
 	return found;
 }
 

@@ -251,36 +251,30 @@ static int replace_line(int dir, const char *own, const char *line)
 
 int people_tell(const struct paths *paths, const struct person *me, struct err *err)
 {
-	char line[8 * LINE_SIZE], own[PERSON_NAME_SIZE], *path;	/* doubles may be long */
-	int dir = shared_dir_open(paths, &path, err), rc = dir == -1 ? -1 : 0;
+	char line[8 * LINE_SIZE], own[PERSON_NAME_SIZE];	/* doubles may be long */
+	autofree char *path = NULL;
+	scoped(close_fd) int dir = shared_dir_open(paths, &path, err);
 
 	snprintf(line, sizeof(line),
 		 LINE_START " held=%d wanted=%d devices=%d weight=%.6g since=%.3f gained=%.3f "
 		 "at=%.3f %s\n", me->held, me->wanted, me->devices, me->weight,
 		 me->without_since_boot_s, me->gained_boot_s, me->at_boot_s, clock_boot_id());
 	if (dir >= 0 && (own_name(paths, own) || replace_line(dir, own, line)))
-		rc = err_set(err, EX_CANTCREAT, "cannot write a file in '%s': %s", path,
-			     strerror(errno));
-	if (dir >= 0)
-		close(dir);
-	free(path);
-	return rc;
+		return err_set(err, EX_CANTCREAT, "cannot write a file in '%s': %s", path,
+			       strerror(errno));
+	return dir == -1 ? -1 : 0;
 }
 
 void people_leave(const struct paths *paths)
 {
 	struct err ignored;
-	char own[PERSON_NAME_SIZE];
-	int dir = shared_dir_open(paths, NULL, &ignored);
+	char own[PERSON_NAME_SIZE], name[PERSON_NAME_SIZE];
+	scoped(close_fd) int dir = shared_dir_open(paths, NULL, &ignored);
 
-	if (dir >= 0 && own_name(paths, own) == 0) {
-		char name[PERSON_NAME_SIZE];
-
-		find_own(dir, own, name);
-		unlinkat(dir, name, 0);
-	}
-	if (dir >= 0)
-		close(dir);
+	if (dir < 0 || own_name(paths, own))
+		return;
+	find_own(dir, own, name);
+	unlinkat(dir, name, 0);
 }
 
 /* --- in words --- */
@@ -315,7 +309,7 @@ void shared_dir_add_sticky(struct text *mend, const char *path, const struct sta
  * the sticky bit is refused: everybody could remove the locks of others there. */
 int shared_dir_open(const struct paths *paths, char **path, struct err *err)
 {
-	struct text mend = TEXT_INIT;
+	scoped(text_release) struct text mend = TEXT_INIT;
 	struct config config;
 	const char *named = config.shared_dir, *place;
 	struct stat st;
@@ -348,7 +342,6 @@ int shared_dir_open(const struct paths *paths, char **path, struct err *err)
 	shared_dir_add_sticky(&mend, named, &st);
 	err_set(err, EX_CONFIG, "cannot use the shared directory '%s': others may remove "
 		"files there; type: %s", named, mend.data);
-	text_release(&mend);
 	return -1;
 }
 

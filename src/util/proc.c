@@ -129,53 +129,42 @@ static bool read_stat(pid_t pid, struct process *process)
  * in its other threads: it runs unless all of these are stopped. */
 static bool read_process(pid_t pid, struct process *process)
 {
-	const struct dirent *entry;
+	scoped(pid_list_release) struct pid_list threads = { 0 };
 	struct process thread;
-	DIR *dir;
+	char path[32];
 
 	if (!read_stat(pid, process))
 		return false;
 	if (process->state != 'Z' || process->n_threads <= 1)
 		return true;
-	dir = proc_open_dir(pid, "task");
-	while (dir && process->state != 'R' && (entry = readdir(dir))) {
-		if (!isdigit((unsigned char)entry->d_name[0]) ||
-		    !read_stat((pid_t)strtol(entry->d_name, NULL, 10), &thread) ||
-		    strchr("ZX", thread.state))
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	pid_list_read(&threads, path);
+	for (int i = 0; i < threads.count && process->state != 'R'; i++) {
+		if (!read_stat(threads.items[i], &thread) || strchr("ZX", thread.state))
 			continue;
 		process->thread = thread.pid;
 		process->resident_pages = thread.resident_pages;
 		process->state = (char)(strchr("Tt", thread.state) ? thread.state : 'R');
 	}
-	if (dir)
-		closedir(dir);
 	return true;
 }
 
 static int read_table(struct process_table *table)
 {
-	DIR *dir = opendir("/proc");
-	const struct dirent *entry;
-	struct process process;
+	scoped(pid_list_release) struct pid_list all = { 0 };
+	int rc = pid_list_read(&all, "/proc");
 
-	*table = (struct process_table){ 0 };
-	while (dir && (entry = readdir(dir))) {
-		if (!isdigit((unsigned char)entry->d_name[0]) ||
-		    !read_process((pid_t)strtol(entry->d_name, NULL, 10), &process))
-			continue;
-		table->items = xgrow(table->items, table->count, sizeof(*table->items));
-		table->items[table->count++] = process;
-	}
-	if (dir)
-		closedir(dir);
-	return dir ? 0 : -1;
+	*table = (struct process_table){ xcalloc((size_t)all.count, sizeof(*table->items)), 0 };
+	for (int i = 0; i < all.count; i++)
+		table->count += read_process(all.items[i], &table->items[table->count]);
+	return rc;
 }
 
 bool proc_environment(pid_t pid, struct text *t)
 {
 	char path[64], buffer[16384];
+	scoped(close_fd) int fd = -1;
 	ssize_t n;
-	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%d/environ", (int)pid);
 	fd = file_open(path, O_RDONLY, 0);
@@ -183,19 +172,15 @@ bool proc_environment(pid_t pid, struct text *t)
 		return false;
 	while ((n = read(fd, buffer, sizeof(buffer))) > 0)
 		text_add_bytes(t, buffer, (size_t)n);
-	close(fd);
 	return n == 0;
 }
 
 static bool environment_has(pid_t pid, const char *variable)
 {
-	struct text t = TEXT_INIT;
-	bool found;
+	scoped(text_release) struct text t = TEXT_INIT;
 
 	proc_environment(pid, &t);	/* of a process that ends meanwhile, as far as it is read */
-	found = memmem(t.data, t.length, variable, strlen(variable) + 1) != NULL;
-	text_release(&t);
-	return found;
+	return memmem(t.data, t.length, variable, strlen(variable) + 1) != NULL;
 }
 
 static bool descends_from(const struct process_table *table, const struct process *process,
@@ -219,7 +204,7 @@ static bool descends_from(const struct process_table *table, const struct proces
  * program that became another user's. */
 static int read_marked(const struct proc_marks *marks, struct process_table *marked)
 {
-	struct pid_list group = { 0 }, hidden = { 0 };
+	scoped(pid_list_release) struct pid_list group = { 0 }, hidden = { 0 };
 	struct process_table table;
 	int rc;
 
@@ -255,8 +240,6 @@ static int read_marked(const struct proc_marks *marks, struct process_table *mar
 			.pid = hidden.items[i], .thread = hidden.items[i], .state = 'R',
 		};
 	}
-	pid_list_release(&hidden);
-	pid_list_release(&group);
 	return rc;
 }
 
@@ -312,7 +295,7 @@ bool proc_reap(pid_t pid, double limit_s, int *status)
 
 	while ((ended = waitpid(pid, status, WNOHANG)) == 0 && clock_boot_s() < until_s)
 		poll(NULL, 0, 1);
-	return ended == pid;
+	return ended != 0;
 }
 
 bool proc_lives(pid_t pid)
@@ -345,7 +328,7 @@ bool proc_bears(pid_t pid, const struct proc_marks *marks)
 
 bool proc_bore(pid_t pid, const struct proc_marks *marks)
 {
-	struct pid_list group = { 0 };
+	scoped(pid_list_release) struct pid_list group = { 0 };
 	struct process p;
 	pid_t ancestor = pid;
 	int again = 3;
@@ -356,7 +339,6 @@ bool proc_bore(pid_t pid, const struct proc_marks *marks)
 	if (marks->group)
 		proc_group_list(marks->group, &group);
 	is_in_group = pid_list_has(&group, pid);
-	pid_list_release(&group);
 	if (is_in_group || (marks->session && p.session == marks->session) ||
 	    (marks->variable && environment_has(p.thread, marks->variable)))
 		return true;
@@ -379,6 +361,18 @@ void pid_list_add(struct pid_list *list, pid_t pid)
 {
 	list->items = xgrow(list->items, list->count, sizeof(*list->items));
 	list->items[list->count++] = pid;
+}
+
+int pid_list_read(struct pid_list *list, const char *directory)
+{
+	scoped(close_dir) DIR *dir = opendir(directory);
+	const struct dirent *entry;
+
+	*list = (struct pid_list){ 0 };
+	while (dir && (entry = readdir(dir)))
+		if (isdigit((unsigned char)entry->d_name[0]))
+			pid_list_add(list, (pid_t)strtol(entry->d_name, NULL, 10));
+	return dir ? 0 : -1;
 }
 
 bool pid_list_has(const struct pid_list *list, pid_t pid)

@@ -89,7 +89,7 @@ static void add_ends(struct ends *e, pid_t pid, int dir, const char *name, const
 void proc_streams(pid_t pid, struct proc_streams *streams)
 {
 	struct ends e = { .streams = streams, .n_prints = PROC_STANDARD };
-	DIR *dir = proc_open_dir(pid, "fd");
+	scoped(close_dir) DIR *dir = proc_open_dir(pid, "fd");
 	const struct dirent *entry;
 	char target[64];
 	int seen = 0;
@@ -106,35 +106,36 @@ void proc_streams(pid_t pid, struct proc_streams *streams)
 		if (isdigit((unsigned char)entry->d_name[0]) &&
 		    read_link(dirfd(dir), entry->d_name, target, sizeof(target)))
 			add_ends(&e, pid, dirfd(dir), entry->d_name, target);
-	closedir(dir);
 }
 
-void proc_users_of_file(const char *path, struct pid_list *list)
+static bool has_open(pid_t pid, const struct stat *file,
+		     bool (*counts)(pid_t pid, const char *fd))
 {
+	scoped(close_dir) DIR *dir = proc_open_dir(pid, "fd");
 	const struct dirent *entry;
+	bool has = false;
+	struct stat st;
+
+	while (dir && !has && (entry = readdir(dir)))
+		has = isdigit((unsigned char)entry->d_name[0]) &&
+		      fstatat(dirfd(dir), entry->d_name, &st, 0) == 0 &&
+		      file_stat_same(&st, file) && (!counts || counts(pid, entry->d_name));
+	return has;
+}
+
+void proc_users_of_file(const char *path, bool (*counts)(pid_t pid, const char *fd),
+			struct pid_list *list)
+{
+	scoped(pid_list_release) struct pid_list all = { 0 };
 	struct stat file;
-	DIR *proc = NULL;
 
 	*list = (struct pid_list){ 0 };
-	if (stat(path, &file) == 0)
-		proc = opendir("/proc");
-	while (proc && (entry = readdir(proc))) {
-		pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
-		DIR *dir = pid > 0 && pid != getpid() ? proc_open_dir(pid, "fd") : NULL;
-		bool has = false;
-		struct stat st;
-
-		while (dir && !has && (entry = readdir(dir)))
-			has = isdigit((unsigned char)entry->d_name[0]) &&
-			      fstatat(dirfd(dir), entry->d_name, &st, 0) == 0 &&
-			      file_stat_same(&st, &file);
-		if (dir)
-			closedir(dir);
-		if (has)
-			pid_list_add(list, pid);
-	}
-	if (proc)
-		closedir(proc);
+	if (stat(path, &file))
+		return;
+	pid_list_read(&all, "/proc");
+	for (int i = 0; i < all.count; i++)
+		if (all.items[i] != getpid() && has_open(all.items[i], &file, counts))
+			pid_list_add(list, all.items[i]);
 }
 
 /* --- the processes of a control group and of the groups below --- */
@@ -144,26 +145,21 @@ void proc_users_of_file(const char *path, struct pid_list *list)
 static void add_tree(const char *directory, struct pid_list *list, int depth)
 {
 	char *path = xasprintf("%s/cgroup.procs", directory), line[32];
-	FILE *file = file_open_stream(path);
-	DIR *dir = depth < DEPTH_MAX ? opendir(directory) : NULL;
+	scoped(close_file) FILE *file = file_open_stream(path);
+	scoped(close_dir) DIR *dir = depth < DEPTH_MAX ? opendir(directory) : NULL;
 	const struct dirent *entry;
 
 	while (file && fgets(line, sizeof(line), file))
 		if (strtol(line, NULL, 10) > 0)		/* 0: of another namespace */
 			pid_list_add(list, (pid_t)strtol(line, NULL, 10));
 	while (dir && (entry = readdir(dir))) {
-		char *below;
+		autofree char *below = NULL;
 
 		if (entry->d_type != DT_DIR || entry->d_name[0] == '.')
 			continue;
 		below = xasprintf("%s/%s", directory, entry->d_name);
 		add_tree(below, list, depth + 1);
-		free(below);
 	}
-	if (file)
-		fclose(file);
-	if (dir)
-		closedir(dir);
 	free(path);
 }
 
@@ -200,14 +196,12 @@ static bool find_container(pid_t pid, char id[PROC_CONTAINER_SIZE])
 {
 	char path[32], line[4096];
 	bool found = false;
-	FILE *file;
+	scoped(close_file) FILE *file = NULL;
 
 	snprintf(path, sizeof(path), "/proc/%d/cgroup", (int)pid);
 	file = file_open_stream(path);
 	while (file && !found && fgets(line, sizeof(line), file))
 		found = proc_container_in(line, id);
-	if (file)
-		fclose(file);
 	return found;
 }
 
@@ -225,19 +219,14 @@ bool proc_container(pid_t pid, char id[PROC_CONTAINER_SIZE])
 
 bool proc_container_lives(const char *id)
 {
-	DIR *dir = opendir("/proc");
-	const struct dirent *entry;
+	char found[PROC_CONTAINER_SIZE];
+	scoped(pid_list_release) struct pid_list all = { 0 };
 	bool lives = false;
 
-	while (dir && !lives && (entry = readdir(dir))) {
-		char found[PROC_CONTAINER_SIZE];
-		pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
-
-		lives = pid > 0 && find_container(pid, found) && !strcmp(found, id) &&
-			proc_lives(pid);
-	}
-	if (dir)
-		closedir(dir);
+	pid_list_read(&all, "/proc");
+	for (int i = 0; i < all.count && !lives; i++)
+		lives = find_container(all.items[i], found) && !strcmp(found, id) &&
+			proc_lives(all.items[i]);
 	return lives;
 }
 
@@ -246,15 +235,13 @@ bool proc_has_loaded(pid_t pid, const char *part)
 	char path[32], *line = NULL;
 	bool found = false;
 	size_t size = 0;
-	FILE *file;
+	scoped(close_file) FILE *file = NULL;
 
 	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
 	file = file_open_stream(path);
 	while (file && !found && getline(&line, &size, file) > 0)
 		found = strstr(line, part) != NULL;
 	free(line);
-	if (file)
-		fclose(file);
 	return found;
 }
 
@@ -274,23 +261,20 @@ bool proc_hides_others(void)
 
 void proc_add_hidden_children(pid_t pid, struct pid_list *list)
 {
-	DIR *dir = proc_open_dir(pid, "task");
-	const struct dirent *entry;
+	scoped(pid_list_release) struct pid_list threads = { 0 };
+	char name[64];
 
-	while (dir && (entry = readdir(dir))) {
-		char name[64], children[1 << 16], *p = children, *end;
+	snprintf(name, sizeof(name), "/proc/%d/task", (int)pid);
+	pid_list_read(&threads, name);
+	for (int i = 0; i < threads.count; i++) {
+		char children[1 << 16], *p = children, *end;
 
-		snprintf(name, sizeof(name), "task/%.20s/children", entry->d_name);
-		if (isdigit((unsigned char)entry->d_name[0]))
-			proc_find_line(pid, name, "", children, sizeof(children));
-		else
-			continue;
+		snprintf(name, sizeof(name), "task/%d/children", (int)threads.items[i]);
+		proc_find_line(pid, name, "", children, sizeof(children));
 		for (pid_t child; (child = (pid_t)strtol(p, &end, 10)) > 0 && end > p; p = end)
 			if (!pid_list_has(list, child) && proc_is_hidden(child))
 				pid_list_add(list, child);
 	}
-	if (dir)
-		closedir(dir);
 }
 
 const char *proc_describe(pid_t pid, char text[PROC_TEXT_SIZE])

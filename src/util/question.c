@@ -14,6 +14,7 @@
 
 #include "pollux/clock.h"
 #include "pollux/file.h"
+#include "pollux/mem.h"
 #include "pollux/proc.h"
 
 #define MOST_BYTES (64 << 20)
@@ -58,7 +59,7 @@ static bool take(int fd, struct text *t, size_t most)
  * is there to be read: what it has started may keep both open. */
 static void read_both(struct question *q, int out, int complaint, pid_t pid)
 {
-	int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	scoped(close_fd) int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	struct pollfd fds[3] = { { .fd = out, .events = POLLIN },
 				 { .fd = complaint, .events = POLLIN },
 				 { .fd = pidfd, .events = POLLIN } };
@@ -78,19 +79,6 @@ static void read_both(struct question *q, int out, int complaint, pid_t pid)
 		    !take(complaint, &q->complaint, MOST_COMPLAINT_BYTES))
 			fds[1].fd = -1;
 	}
-	if (pidfd >= 0)
-		close(pidfd);
-}
-
-/* A program that has closed its output may still not end. */
-static bool ends_in_time(pid_t pid, double until_s, int *status)
-{
-	const struct timespec pause = { .tv_nsec = 1000000 };
-	pid_t found;
-
-	while ((found = waitpid(pid, status, WNOHANG)) == 0 && clock_boot_s() < until_s)
-		nanosleep(&pause, NULL);
-	return found != 0;
 }
 
 /* A process that waits for a dead disk or network does not die of SIGKILL either. The caller goes
@@ -126,13 +114,14 @@ int question_ask(struct question *q, struct err *err)
 		rc = err_set(err, EX_OSERR, "cannot fork: %s", strerror(errno));
 	} else {
 		read_both(q, out[0], complaint[0], pid);
-		rc = ends_in_time(pid, q->until_boot_s, &status) ? status
+		/* a program that has closed its output may still not end */
+		rc = proc_reap(pid, q->until_boot_s - clock_boot_s(), &status) ? status
 			: err_set(err, EX_TEMPFAIL, "%s gave no answer in time", q->argv[0]);
 	}
 	if (pid > 0 && rc < 0) {
 		kill(-pid, SIGKILL);
 		kill(pid, SIGKILL);
-		if (!ends_in_time(pid, clock_boot_s() + KILLED_WAIT_S, &status) &&
+		if (!proc_reap(pid, KILLED_WAIT_S, &status) &&
 		    n_undead < sizeof(undead) / sizeof(undead[0]))
 			undead[n_undead++] = pid;
 	}

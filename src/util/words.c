@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pollux/mem.h"
 #include "pollux/text.h"
 
 /* --- the nearest known name by optimal string alignment distance --- */
@@ -164,11 +165,9 @@ char *braces_put_job(const char *text, int64_t job_id)
 
 bool braces_name_is(const char *template, int64_t job_id, const char *name)
 {
-	char *made = braces_put_job(template, job_id);
-	bool same = !strcmp(made, name);
+	autofree char *made = braces_put_job(template, job_id);
 
-	free(made);
-	return same;
+	return !strcmp(made, name);
 }
 
 /* --- names of signals, with the real-time signals, which sigabbrev_np(3) lacks --- */

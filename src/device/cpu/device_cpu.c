@@ -11,6 +11,7 @@
 #include "pollux/device.h"
 #include "pollux/file.h"
 #include "pollux/mem.h"
+#include "pollux/proc.h"
 
 /* --- the counters of energy of the processors' packages --- */
 
@@ -47,12 +48,11 @@ static int count_in(const char *list, long package)
 
 	while (device_next_span(&list, &first, &last))
 		for (long p = first; p <= last; p++) {
-			char *path = xasprintf("%s/sys/devices/system/cpu/cpu%ld/topology/"
-					       "physical_package_id", rapl_root(), p);
+			autofree char *path = xasprintf("%s/sys/devices/system/cpu/cpu%ld/topology/"
+							"physical_package_id", rapl_root(), p);
 			char line[32];
 
 			file_find_line(path, "", line, sizeof(line));
-			free(path);
 			n += line[0] && strtol(line, NULL, 10) == package;
 		}
 	return n;
@@ -62,7 +62,7 @@ static int count_in(const char *list, long package)
 static bool read_zone(const char *zone, const struct device *slots, int n,
 		      struct device_energy *energy)
 {
-	char *cpus = xasprintf("%s/sys/devices/system/cpu/online", rapl_root());
+	autofree char *cpus = xasprintf("%s/sys/devices/system/cpu/online", rapl_root());
 	char *name_path = xasprintf("%s/name", zone), name[32], online[1024];
 	double processors = 0;
 	long package;
@@ -71,7 +71,6 @@ static bool read_zone(const char *zone, const struct device *slots, int n,
 	file_find_line(name_path, "", name, sizeof(name));
 	file_find_line(cpus, "", online, sizeof(online));
 	free(name_path);
-	free(cpus);
 	if (strncmp(name, PACKAGE, strlen(PACKAGE)) != 0)
 		return false;
 	energy->joules = read_joules(zone, "energy_uj");
@@ -96,7 +95,7 @@ static bool read_zone(const char *zone, const struct device *slots, int n,
  * For tests, POLLUX_CPU_ROOT is put before /sys. */
 static int rapl_read(const struct device *slots, int n, struct device_energy **list)
 {
-	char *pattern = xasprintf("%s" ZONES, rapl_root());
+	autofree char *pattern = xasprintf("%s" ZONES, rapl_root());
 	glob_t zones = { .gl_pathc = 0 };
 	int count = 0;
 
@@ -107,7 +106,6 @@ static int rapl_read(const struct device *slots, int n, struct device_energy **l
 			count += read_zone(zones.gl_pathv[i], slots, n, &(*list)[count]);
 		globfree(&zones);
 	}
-	free(pattern);
 	return count;
 }
 
@@ -277,7 +275,7 @@ static void append_slots(hwloc_topology_t topology, int slots, struct device_lis
 	bool sizes = slots >= DEVICE_SLOTS_OF_TWO_SIZES;
 	int n = sizes ? device_slots_part(slots, 0) + device_slots_part(slots, 2)
 		: slots > 0 ? slots : n_cores;
-	hwloc_cpuset_t *sets;
+	autofree hwloc_cpuset_t *sets = NULL;
 
 	n = n < DEVICE_MAX ? n : DEVICE_MAX;
 	sets = xcalloc((size_t)n, sizeof(hwloc_cpuset_t));
@@ -297,7 +295,6 @@ static void append_slots(hwloc_topology_t topology, int slots, struct device_lis
 	link_slots(topology, sets, n, list);
 	for (int i = 0; i < n; i++)
 		hwloc_bitmap_free(sets[i]);
-	free(sets);
 }
 
 static int cpu_list(const struct device_settings *settings, struct device_list *list,
@@ -361,21 +358,15 @@ static int set_affinity(pid_t thread, hwloc_const_bitmap_t cores)
 /* Threads of a stopped process neither begin nor end. */
 static int set_affinity_of_all(pid_t pid, hwloc_const_bitmap_t cores)
 {
+	scoped(pid_list_release) struct pid_list threads = { 0 };
 	char path[48];
-	const struct dirent *entry;
 	int rc = 0;
-	DIR *dir;
 
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-	dir = opendir(path);
-	while (rc == 0 && dir && (entry = readdir(dir))) {
-		pid_t thread = (pid_t)strtol(entry->d_name, NULL, 10);
-
-		if (thread > 0 && set_affinity(thread, cores) && errno != ESRCH)
+	pid_list_read(&threads, path);
+	for (int i = 0; rc == 0 && i < threads.count; i++)
+		if (set_affinity(threads.items[i], cores) && errno != ESRCH)
 			rc = -1;
-	}
-	if (dir)
-		closedir(dir);
 	return rc;
 }
 

@@ -13,7 +13,8 @@
 /* Opens the first that matches the pattern below the prefix; NULL: none. */
 static void *open_below(const char *prefix, const char *pattern, const char *library)
 {
-	char *full = prefix && *prefix ? xasprintf("%s/%s/%s", prefix, pattern, library) : NULL;
+	autofree char *full =
+		prefix && *prefix ? xasprintf("%s/%s/%s", prefix, pattern, library) : NULL;
 	void *handle = NULL;
 	glob_t found;
 
@@ -22,7 +23,6 @@ static void *open_below(const char *prefix, const char *pattern, const char *lib
 			handle = dlopen(found.gl_pathv[i], RTLD_LAZY | RTLD_LOCAL);
 		globfree(&found);
 	}
-	free(full);
 	return handle;
 }
 
@@ -32,7 +32,7 @@ static void *open_below(const char *prefix, const char *pattern, const char *lib
 void *cuda_open_library(const char *library, struct err *err)
 {
 	const char *home = getenv("HOME");
-	char *own = home && *home ? xasprintf("%s/.local", home) : NULL;
+	autofree char *own = home && *home ? xasprintf("%s/.local", home) : NULL;
 	const char *const toolkits[] = { getenv("CUDA_HOME"), getenv("CUDA_PATH"),
 					 "/usr/local/cuda" };
 	const char *const prefixes[] = {
@@ -52,7 +52,6 @@ void *cuda_open_library(const char *library, struct err *err)
 			handle = open_below(prefixes[i], "lib/python3*/dist-packages/nvidia/*/lib",
 					    library);
 	}
-	free(own);
 	return handle;
 }
 
@@ -165,7 +164,7 @@ int cuda_ordinal(const struct cuda *c, const char *device_id, int *ordinal, stru
 {
 	const char *wanted = text_starts_with(device_id, "gpu:") ? device_id + 4 : device_id;
 	struct cudaDeviceProp properties;
-	struct text uuid = TEXT_INIT;
+	scoped(text_release) struct text uuid = TEXT_INIT;
 	bool found = false;
 	int rc = 0;
 
@@ -183,7 +182,6 @@ int cuda_ordinal(const struct cuda *c, const char *device_id, int *ordinal, stru
 				  (unsigned)(unsigned char)properties.uuid.bytes[k]);
 		found = !strcmp(uuid.data, wanted);
 	}
-	text_release(&uuid);
 	if (rc || found)
 		return rc;
 	return err_set(err, EX_UNAVAILABLE, "CUDA does not show device '%s'", device_id);

@@ -47,13 +47,12 @@ int cuda_driver_open(struct cuda_driver *d, const char *library_path, struct err
 	if (!d->library)
 		err_set(err, EX_UNAVAILABLE, "cannot open CUDA's driver: %s", dlerror());
 	for (const char *p = library_path; *p && !d->library; p += n + (p[n] == ':')) {
-		char *file;
+		autofree char *file = NULL;
 
 		n = strcspn(p, ":");
 		file = xasprintf("%.*s/libcuda.so.1", (int)n, p);
 		if (*p == '/')
 			d->library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
-		free(file);
 	}
 	if (!d->library)
 		return -1;

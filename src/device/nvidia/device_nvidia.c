@@ -7,6 +7,8 @@
 #include "gpu.h"
 #include "pollux/cuda.h"
 #include "pollux/device.h"
+#include "pollux/file.h"
+#include "pollux/mem.h"
 
 /* --- what jobs get --- */
 
@@ -60,7 +62,7 @@ static void answer_numbers(int fd, void *arg)
 				continue;
 			for (unsigned k = 0; k < count; k++)
 				number += strcmp(gpus[k].bus_id, gpus[i].bus_id) < 0;
-			driver_child_write(fd, &number, sizeof(number));
+			file_write_all(fd, &number, sizeof(number));
 		}
 }
 
@@ -74,7 +76,7 @@ static void gpu_environment(const struct device *devices, int n, struct strings 
 	bool by_number = !is_set && by && !strcmp(by, "index") &&
 			 (!order || !strcmp(order, ORDER_OF_BUS));
 	struct numbering asked = { devices, n };
-	struct text names = TEXT_INIT;
+	scoped(text_release) struct text names = TEXT_INIT;
 	struct err ignored;
 	size_t size = 0;
 	/* as CUDA knows the GPUs in the order of the bus */
@@ -89,7 +91,6 @@ static void gpu_environment(const struct device *devices, int n, struct strings 
 		strings_set_variable(env, "CUDA_VISIBLE_DEVICES", names.data);
 	if (!order)
 		strings_set_variable(env, "CUDA_DEVICE_ORDER", ORDER_OF_BUS);
-	text_release(&names);
 	free(numbers);
 }
 
@@ -159,20 +160,19 @@ static void answer_cuda(int fd, void *arg)
 			n += snprintf(text + n, sizeof(text) - (size_t)n,
 				      ", but there is no driver");
 	}
-	driver_child_write(fd, text, (size_t)n);
+	file_write_all(fd, text, (size_t)n);
 }
 
 static void describe_cuda(char *text, size_t size)
 {
 	struct err why;
 	size_t n;
-	char *answer = driver_child_ask(answer_cuda, NULL, &n, &why);
+	autofree char *answer = driver_child_ask(answer_cuda, NULL, &n, &why);
 
 	if (answer)
 		snprintf(text, size, "%.*s", n < 300 ? (int)n : 300, answer);
 	else
 		snprintf(text, size, "%.300s", why.text);
-	free(answer);
 }
 
 struct start {
@@ -197,7 +197,7 @@ static void answer_start(int fd, void *arg)
 		return;
 	code = driver.retain(&context, number);
 	if (code == CU_OK || code == CU_OUT_OF_MEMORY)
-		driver_child_write(fd, "", 1);
+		file_write_all(fd, "", 1);
 }
 
 static bool gpu_starts(const struct device *device, const char *library_path)
@@ -205,9 +205,8 @@ static bool gpu_starts(const struct device *device, const char *library_path)
 	struct start asked = { device, library_path };
 	struct err ignored;
 	size_t n = 0;
-	char *answer = driver_child_ask(answer_start, &asked, &n, &ignored);
+	autofree char *answer = driver_child_ask(answer_start, &asked, &n, &ignored);
 
-	free(answer);
 	return answer && n == 1;
 }
 

@@ -50,7 +50,7 @@ static bool is_named(const struct gpu *g, const char *word, size_t n)
 static void leave_unnamed(const char *words, const struct gpu *gpus, int count,
 			  struct device *devices, struct text *wrong)
 {
-	bool *named = xcalloc((size_t)count + 1, sizeof(*named));
+	autofree bool *named = xcalloc((size_t)count + 1, sizeof(*named));
 	size_t n;
 
 	for (const char *p = words + strspn(words, SEPARATORS); *p;
@@ -72,7 +72,6 @@ static void leave_unnamed(const char *words, const struct gpu *gpus, int count,
 		if (!named[i])
 			refuse_device(leave_out(&devices[i]),
 				      "left out by the setting gpus (%.100s)", words);
-	free(named);
 }
 
 /* A card whose driver says that no display is there computes, however small. */
@@ -266,7 +265,7 @@ static void list_with(const struct nvml *n, const struct device_settings *settin
 {
 	struct device_driver *driver = devices_driver(list, &device_nvidia);
 	int count, first = list->count, code;
-	struct text note = TEXT_INIT, wrong = TEXT_INIT;
+	scoped(text_release) struct text note = TEXT_INIT, wrong = TEXT_INIT;
 	struct gpu *gpus;
 	unsigned told = 0;
 
@@ -298,8 +297,6 @@ static void list_with(const struct nvml *n, const struct device_settings *settin
 	if (driver->processes_unknown)
 		text_add(&note, "; it does not tell who is on them all");
 	snprintf(driver->note, sizeof(driver->note), "%s", note.data);
-	text_release(&note);
-	text_release(&wrong);
 	if (code != NVML_SUCCESS) {
 		driver->silent = true;
 		append_all_silent(true, nvml_code_text(code), list);

@@ -27,28 +27,24 @@ static char *make_path(const char *path)
 
 static bool exists(const char *path)
 {
-	char *full = make_path(path);
-	bool there = access(full, F_OK) == 0;
+	autofree char *full = make_path(path);
 
-	free(full);
-	return there;
+	return access(full, F_OK) == 0;
 }
 
 static void read_line(char *line, size_t size, const char *path)
 {
-	char *full = make_path(path);
+	autofree char *full = make_path(path);
 
 	file_find_line(full, "", line, size);
-	free(full);
 }
 
 static unsigned long read_number(const char *bus_id, const char *name)
 {
-	char *path = xasprintf("/sys/bus/pci/devices/%s/%s", bus_id, name);
+	autofree char *path = xasprintf("/sys/bus/pci/devices/%s/%s", bus_id, name);
 	char line[32];
 
 	read_line(line, sizeof(line), path);
-	free(path);
 	return strtoul(line, NULL, 0);
 }
 
@@ -59,14 +55,13 @@ static int by_name(const void *a, const void *b)
 
 int gpu_on_bus(char (**bus_ids)[GPU_BUS_ID_SIZE])
 {
-	char *path = make_path("/sys/bus/pci/devices");
+	autofree char *path = make_path("/sys/bus/pci/devices");
 	DIR *dir = opendir(path);
 	const struct dirent *entry;
 	char target[256], name[64];
 	ssize_t length;
 	int n = 0;
 
-	free(path);
 	*bus_ids = NULL;
 	while (dir && (entry = readdir(dir))) {
 		if (strlen(entry->d_name) >= GPU_BUS_ID_SIZE ||
@@ -151,17 +146,14 @@ int gpu_count_processors(const char *list)
 
 int64_t gpu_available_memory(void)
 {
-	char *path = make_path("/proc/meminfo");
-	FILE *file = file_open_stream(path);
+	autofree char *path = make_path("/proc/meminfo");
+	scoped(close_file) FILE *file = file_open_stream(path);
 	char line[128];
 	long long kib = -1;
 
-	free(path);
 	while (file && kib < 0 && fgets(line, sizeof(line), file))
 		if (!strncmp(line, "MemAvailable:", 13))
 			kib = strtoll(line + 13, NULL, 10);
-	if (file)
-		fclose(file);
 	return kib < 0 ? -1 : kib * 1024;
 }
 

@@ -169,16 +169,14 @@ static double utilization_of(uint32_t pid, const struct nvml_process_sample *sam
 int gpu_read_processes(const struct nvml *n, const struct gpu *g, int device,
 		       struct device_process **list, int *count)
 {
-	struct nvml_process *processes;
-	struct nvml_process_sample *samples, *recent;
+	autofree struct nvml_process *processes = NULL;
+	autofree struct nvml_process_sample *samples = NULL, *recent = NULL;
 	struct device_reading now = DEVICE_READING_UNKNOWN;
 	int n_processes, n_samples, n_recent;
 	int code = nvml_processes(n, g->handle, &processes, &n_processes);
 
-	if (code != NVML_SUCCESS || n_processes == 0) {
-		free(processes);
+	if (code != NVML_SUCCESS || n_processes == 0)
 		return code;
-	}
 	samples = read_samples(n, g, SAMPLES_S, &n_samples);
 	recent = read_samples(n, g, RECENT_S, &n_recent);
 	if (n_recent < 0)
@@ -197,8 +195,5 @@ int gpu_read_processes(const struct nvml *n, const struct gpu *g, int device,
 						 true),
 		};
 	}
-	free(samples);
-	free(recent);
-	free(processes);
 	return NVML_SUCCESS;
 }

@@ -4,6 +4,7 @@
  * on meanwhile and polls the pipe of the answer. */
 #include <fcntl.h>
 
+#include "pollux/file.h"
 #include "pollux/store_measurements.h"
 #include "supervisor_parts.h"
 
@@ -74,9 +75,9 @@ static _Noreturn void answer_question(const struct run *run, int fd)
 	close_range(3, ~0U, 0);
 	setsid();
 	if (backend->processes(run->devices, replicas, &list, &n, energy, &ignored) == 0) {
-		driver_child_write(0, energy, (size_t)replicas * sizeof(*energy));
-		driver_child_write(0, list, (size_t)n * sizeof(*list));
-		driver_child_write(0, &(char){ DONE }, 1);
+		file_write_all(0, energy, (size_t)replicas * sizeof(*energy));
+		file_write_all(0, list, (size_t)n * sizeof(*list));
+		file_write_all(0, &(char){ DONE }, 1);
 	}
 	_exit(0);
 }

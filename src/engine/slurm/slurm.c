@@ -100,11 +100,11 @@ static bool controller_answers(struct look *l)
 /* The node reads what was written here, and writes what is read here. */
 static void check_files(struct look *l)
 {
-	char *mark = xasprintf("doctor.%d.%.0f", (int)getpid(), clock_wall_s() * 1e6);
+	autofree char *mark = xasprintf("doctor.%d.%.0f", (int)getpid(), clock_wall_s() * 1e6);
 	char *back = xasprintf("%s.back", mark);
-	char *script = xasprintf("cat %s && echo seen > %s; exit 0", mark, back);
-	struct text answer = TEXT_INIT, seen = TEXT_INIT;
-	struct strings argv = { 0 };
+	autofree char *script = xasprintf("cat %s && echo seen > %s; exit 0", mark, back);
+	scoped(text_release) struct text answer = TEXT_INIT, seen = TEXT_INIT;
+	scoped(strings_release) struct strings argv = { 0 };
 	struct err err;
 
 	/* a shell command on any node, in the directory */
@@ -128,17 +128,11 @@ static void check_files(struct look *l)
 	else
 		text_addf(l->well, "; a node sees the files of '%s'", l->dir);
 	for (int i = 0; i < 2; i++) {
-		char *path = xasprintf("%s/%s", l->dir, i ? back : mark);
+		autofree char *path = xasprintf("%s/%s", l->dir, i ? back : mark);
 
 		unlink(path);
-		free(path);
 	}
-	free(mark);
 	free(back);
-	free(script);
-	strings_release(&argv);
-	text_release(&answer);
-	text_release(&seen);
 }
 
 static void examine(const struct engine_context *at, struct strings *troubles, struct text *well)
@@ -152,7 +146,7 @@ static void examine(const struct engine_context *at, struct strings *troubles, s
 	config_load_leniently(&l.config, at->paths->config);
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
 		struct strings argv = { 0 };
-		struct text answer = TEXT_INIT;
+		scoped(text_release) struct text answer = TEXT_INIT;
 		struct err err;
 
 		strings_add(&argv, commands[i]);
@@ -163,7 +157,6 @@ static void examine(const struct engine_context *at, struct strings *troubles, s
 		} else if (i == 0) {
 			text_addf(well, "%.*s", (int)strcspn(answer.data, "\n"), answer.data);
 		}
-		text_release(&answer);
 	}
 	if (!all || !controller_answers(&l))
 		return;
@@ -211,8 +204,8 @@ static void clean(const struct engine_context *at, const struct run_list *active
 	struct err ignored;
 	const char *store_id = slurm_store_id(at, &ignored);
 	const struct dirent *entry;
-	char *base, *name;
-	DIR *dir;
+	autofree char *base = NULL, *name = NULL;
+	scoped(close_dir) DIR *dir = NULL;
 
 	config_load_leniently(&config, at->paths->config);
 	if (!config.slurm || !store_id)
@@ -222,19 +215,14 @@ static void clean(const struct engine_context *at, const struct run_list *active
 	dir = opendir(name);
 	while (dir && (entry = readdir(dir))) {
 		size_t digits = strspn(entry->d_name, "0123456789");
-		char *run = xasprintf("%s/%s", name, entry->d_name);
+		autofree char *run = xasprintf("%s/%s", name, entry->d_name);
 		bool over = digits > 0 && digits <= 15 && !entry->d_name[digits];
 
 		for (int i = 0; over && i < active->count; i++)
 			over = active->items[i].id != strtoll(entry->d_name, NULL, 10);
 		if (over && is_quiet(run))
 			remove_tree(run);
-		free(run);
 	}
-	if (dir)
-		closedir(dir);
-	free(name);
-	free(base);
 }
 
 /* --- the engine --- */

@@ -38,7 +38,7 @@ static void set_failure(const char *name, int status, struct text *said, struct 
 int slurm_command(struct strings *argv, double limit_s, struct text *out, struct err *err)
 {
 	const char *name = argv->items[0];
-	struct strings env = { 0 };
+	scoped(strings_release) struct strings env = { 0 };
 	struct question q = {
 		.argv = argv->items, .until_boot_s = clock_boot_s() + limit_s,
 		.answer = out, .complaint = TEXT_INIT,
@@ -57,7 +57,6 @@ int slurm_command(struct strings *argv, double limit_s, struct text *out, struct
 	else if (status < 0 && err->exit_status == EX_TEMPFAIL)
 		err_set(err, EX_TEMPFAIL, SLURM_SILENT ": %s took more than %g s", name, limit_s);
 	text_release(&q.complaint);
-	strings_release(&env);
 	strings_release(argv);
 	return status ? -1 : 0;
 }
@@ -102,7 +101,7 @@ int slurm_ask(const char *words, struct text *answer, struct err *err)
 
 const struct slurm_queue *slurm_queue(void)
 {
-	struct text answer = TEXT_INIT;
+	scoped(text_release) struct text answer = TEXT_INIT;
 	char *rest, *line;
 
 	if (clock_boot_s() < queue_until_s)
@@ -117,14 +116,13 @@ const struct slurm_queue *slurm_queue(void)
 		if (slurm_parse_job(line, &queue.jobs[queue.n]))
 			queue.n++;
 	}
-	text_release(&answer);
 	queue_until_s = clock_boot_s() + KEPT_S;
 	return &queue;
 }
 
 const struct slurm_nodes *slurm_nodes(void)
 {
-	struct text answer = TEXT_INIT;
+	scoped(text_release) struct text answer = TEXT_INIT;
 	char *rest, *line;
 
 	if (clock_boot_s() < nodes_until_s)
@@ -138,7 +136,6 @@ const struct slurm_nodes *slurm_nodes(void)
 		if (slurm_parse_node(line, &nodes.items[nodes.n]))
 			nodes.n++;
 	}
-	text_release(&answer);
 	nodes_until_s = clock_boot_s() + KEPT_S;
 	return &nodes;
 }

@@ -18,7 +18,8 @@ static struct {
 
 static int find_reserved(struct err *err)
 {
-	struct text answer = TEXT_INIT, nodes = TEXT_INIT;
+	scoped(text_release) struct text answer = TEXT_INIT;
+	struct text nodes = TEXT_INIT;
 	int rc = slurm_ask("scontrol -o show reservation", &answer, err);
 	char *rest = answer.data;
 	int n_found = 0, n_asked = 1;
@@ -32,7 +33,6 @@ static int find_reserved(struct err *err)
 		}
 		free(of);
 	}
-	text_release(&answer);
 	place.reserved = text_detach(&nodes);
 	for (const char *c = place.reservations; *c; c++)
 		n_asked += *c == ',';
@@ -51,7 +51,7 @@ static const char *place_reason(void)
 int slurm_place_read(struct err *err)
 {
 	struct config config = { .slurm_args = "" };
-	struct text answer = TEXT_INIT;
+	scoped(text_release) struct text answer = TEXT_INIT;
 	struct paths paths;
 	char *rest;
 	int rc = 0;
@@ -78,7 +78,6 @@ int slurm_place_read(struct err *err)
 		if (n > 1 && line[n - 1] == '*')	/* so sinfo marks the default */
 			place.partitions = xasprintf("%.*s", (int)(n - 1), line);
 	}
-	text_release(&answer);
 	if (rc == 0 && place.reservations)
 		rc = find_reserved(err);
 	if (rc == 0)
@@ -239,7 +238,7 @@ const char *slurm_other_user(const struct engine_context *at, const struct devic
 	const char *user = NULL;
 	long k = node ? number_of(device, node) : -1;
 	int others = node ? count_others(at, node) : 0, n_free, rank = 0;
-	bool *held;
+	autofree bool *held = NULL;
 
 	if (node && !slurm_place_takes(node))
 		return "Slurm, which takes no job for the node now,";
@@ -251,7 +250,6 @@ const char *slurm_other_user(const struct engine_context *at, const struct devic
 		rank += !held[i];
 	if (!held[k] && rank >= n_free)
 		user = DEVICE_LOCK_OTHER;
-	free(held);
 	return user;
 }
 
@@ -259,10 +257,9 @@ static bool waits_without_room(const struct engine_context *at, const struct run
 			       const struct slurm_node *node)
 {
 	const struct slurm_job *job = slurm_queued_job(at, run);
-	bool *held = xcalloc((size_t)node->gpus + 1, sizeof(*held));
+	autofree bool *held = xcalloc((size_t)node->gpus + 1, sizeof(*held));
 	int n = mark_held(at, node, held);
 
-	free(held);
 	return job && !strcmp(job->state, "PENDING") && n + count_others(at, node) > node->gpus;
 }
 

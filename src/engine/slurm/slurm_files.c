@@ -14,24 +14,18 @@ char *slurm_base(const struct paths *paths, const char *slurm_dir, const char *s
 
 static int open_in(const char *dir, const char *name, int flags)
 {
-	char *path = xasprintf("%s/%s", dir, name);
-	int fd = file_open(path, flags | O_NOFOLLOW, 0600);
-	int error = errno;
+	autofree char *path = xasprintf("%s/%s", dir, name);
 
-	free(path);
-	errno = error;
-	return fd;
+	return file_open(path, flags | O_NOFOLLOW, 0600);
 }
 
 bool slurm_read(const char *dir, const char *name, int64_t from, struct text *t)
 {
-	int fd = open_in(dir, name, O_RDONLY | O_NONBLOCK);
+	scoped(close_fd) int fd = open_in(dir, name, O_RDONLY | O_NONBLOCK);
 	ssize_t n = 1;
 
-	if (fd < 0)
+	if (fd < 0 || lseek(fd, from, SEEK_SET) != from)
 		return false;
-	if (lseek(fd, from, SEEK_SET) != from)
-		n = -1;
 	while (n > 0 && t->length < MOST_BYTES) {
 		char bytes[65536];
 
@@ -39,7 +33,6 @@ bool slurm_read(const char *dir, const char *name, int64_t from, struct text *t)
 		if (n > 0)
 			text_add_bytes(t, bytes, (size_t)n);
 	}
-	close(fd);
 	return n >= 0;
 }
 
@@ -67,19 +60,16 @@ int slurm_make(const char *dir, const char *name, const char *content, struct er
 
 int slurm_write(const char *dir, const char *name, const char *bytes, size_t n, struct err *err)
 {
-	char *path = xasprintf("%s/%s", dir, name);
-	int rc = file_replace(path, bytes, n, err);
+	autofree char *path = xasprintf("%s/%s", dir, name);
 
-	free(path);
-	return rc;
+	return file_replace(path, bytes, n, err);
 }
 
 int slurm_tell(const char *dir, const char *name, const char *text, struct err *err)
 {
-	struct text there = TEXT_INIT;
+	scoped(text_release) struct text there = TEXT_INIT;
 	bool has = slurm_read(dir, name, 0, &there) && !strcmp(there.data, text);
 
-	text_release(&there);
 	return has ? 0 : slurm_write(dir, name, text, strlen(text), err);
 }
 
@@ -125,12 +115,11 @@ char *slurm_value(const char *text, const char *key)
 
 double slurm_number(const char *text, const char *key, double otherwise)
 {
-	char *value = slurm_value(text, key);
+	autofree char *value = slurm_value(text, key);
 	double number = otherwise;
 
 	if (value && number_parse(value, &number))
 		number = otherwise;
-	free(value);
 	return number;
 }
 
@@ -138,7 +127,7 @@ double slurm_number(const char *text, const char *key, double otherwise)
 
 static enum slurm_ended read_end(const char *dir, int k)
 {
-	struct text t = TEXT_INIT;
+	scoped(text_release) struct text t = TEXT_INIT;
 	enum slurm_ended how = SLURM_NOT_ENDED;
 	char name[24];
 
@@ -146,7 +135,6 @@ static enum slurm_ended read_end(const char *dir, int k)
 	if (slurm_read(dir, name, 0, &t) && strchr(t.data, '\n'))
 		how = text_starts_with(t.data, "exit 0\n") ? SLURM_ENDED_WELL
 		    : text_starts_with(t.data, "fenced") ? SLURM_ENDED_FENCED : SLURM_ENDED_BADLY;
-	text_release(&t);
 	return how;
 }
 

@@ -46,7 +46,7 @@ struct launch {
  * two jobs, unless Slurm has lost the first one. */
 static int add_run_before(const struct launch *l, struct text *t, struct err *err)
 {
-	struct run_list runs;
+	scoped(run_list_release) struct run_list runs = { 0 };
 
 	if (store_runs_active(l->at->store, &runs, err))
 		return -1;
@@ -57,7 +57,6 @@ static int add_run_before(const struct launch *l, struct text *t, struct err *er
 		if (r->job_id == l->run->job_id && r->id != l->run->id && h.dir[0])
 			text_addf(t, "before=%s\n", h.dir);
 	}
-	run_list_release(&runs);
 	return 0;
 }
 
@@ -66,8 +65,7 @@ static int write_launch(const struct launch *l, struct err *err)
 	const struct slurm_nodes *nodes = slurm_nodes();
 	/* on which the command is started, each under a wrapper */
 	size_t n_started = l->job.declared.launch == LAUNCH_FIRST ? 1 : l->nodes.count;
-	struct text t = TEXT_INIT;
-	int rc;
+	scoped(text_release) struct text t = TEXT_INIT;
 
 	text_addf(&t, "run=%lld\njob=%lld\nstore=%s\nbase=%s\nnodes=%zu\n",
 		  (long long)l->run->id, (long long)l->run->job_id, l->store_id, l->base,
@@ -82,10 +80,8 @@ static int write_launch(const struct launch *l, struct err *err)
 			if (!strcmp(l->nodes.items[i], nodes->items[k].name))
 				text_addf(&t, "address %s=%s\n", nodes->items[k].name,
 					  nodes->items[k].address);
-	rc = add_run_before(l, &t, err) ||
-	     slurm_write(l->dir, "launch", t.data, t.length, err) ? -1 : 0;
-	text_release(&t);
-	return rc;
+	return add_run_before(l, &t, err) ||
+	       slurm_write(l->dir, "launch", t.data, t.length, err) ? -1 : 0;
 }
 
 /* Where the nodes see another directory than the store's, the log and the checkpoints are there,
@@ -103,25 +99,22 @@ static void link_part(const struct launch *l, const char *part, const char *suff
 static int write_files(const struct launch *l, struct err *err)
 {
 	static const char *const parts[] = { "logs", "checkpoints", "code" };
-	struct text rows = TEXT_INIT;
+	scoped(text_release) struct text rows = TEXT_INIT;
 	int rc = paths_make_directory(l->dir, err);
 
 	for (size_t i = 0; rc == 0 && i < sizeof(parts) / sizeof(parts[0]); i++) {
-		char *part = xasprintf("%s/%s", l->base, parts[i]);
+		autofree char *part = xasprintf("%s/%s", l->base, parts[i]);
 
 		rc = paths_make_directory(part, err);
-		free(part);
 	}
 	if (rc)
 		return -1;
 	link_part(l, "logs", ".log", paths_log(l->at->paths, l->run->job_id));
 	link_part(l, "checkpoints", "", paths_checkpoints(l->at->paths, l->run->job_id));
 	/* launch comes last: it says that the directory is complete */
-	rc = store_run_rows(l->at->store, l->run->id, &rows, err) ||
-	     slurm_write(l->dir, "rows", rows.data, rows.length, err) ||
-	     write_launch(l, err) ? -1 : 0;
-	text_release(&rows);
-	return rc;
+	return store_run_rows(l->at->store, l->run->id, &rows, err) ||
+	       slurm_write(l->dir, "rows", rows.data, rows.length, err) ||
+	       write_launch(l, err) ? -1 : 0;
 }
 
 /* --- sbatch --- */
@@ -129,7 +122,7 @@ static int write_files(const struct launch *l, struct err *err)
 static void add_devices(const struct launch *l, struct strings *argv)
 {
 	const char *kind = l->run->devices[0].kind;
-	struct text list = TEXT_INIT;
+	scoped(text_release) struct text list = TEXT_INIT;
 
 	for (size_t i = 0; i < l->nodes.count; i++)
 		text_addf(&list, "%s%s", i ? "," : "", l->nodes.items[i]);
@@ -140,23 +133,19 @@ static void add_devices(const struct launch *l, struct strings *argv)
 		strings_addf(argv, "--gres=gpu:%s:%d", kind, l->gpus_per_node);
 	else
 		strings_addf(argv, "--gres=gpu:%d", l->gpus_per_node);
-	text_release(&list);
 }
 
 /* The store knows the directory before Slurm knows the job: a run without a directory is ended as
  * never begun. job 0: Slurm does not know the job yet. */
 static int keep_handle(const struct launch *l, int64_t job, struct err *err)
 {
-	struct text t = TEXT_INIT;
-	int rc;
+	scoped(text_release) struct text t = TEXT_INIT;
 
 	text_add(&t, "slurm");
 	if (job)
 		text_addf(&t, " job=%lld", (long long)job);
 	text_addf(&t, " dir=%s", l->dir);
-	rc = store_run_set_handle(l->at->store, l->run->id, t.data, err);
-	text_release(&t);
-	return rc;
+	return store_run_set_handle(l->at->store, l->run->id, t.data, err);
 }
 
 static int submit_run(const struct launch *l, struct err *err)
@@ -164,7 +153,7 @@ static int submit_run(const struct launch *l, struct err *err)
 	const struct declaration *d = &l->job.declared;
 	double left_s = d->time_limit_s - l->job.progress.run_time_s;
 	struct strings argv = { 0 };
-	struct text answer = TEXT_INIT, word = TEXT_INIT;
+	scoped(text_release) struct text answer = TEXT_INIT, word = TEXT_INIT;
 	char name[SLURM_NAME_SIZE], program[PATH_MAX];
 	int64_t job;
 	int rc;
@@ -200,8 +189,6 @@ static int submit_run(const struct launch *l, struct err *err)
 	if (rc == 0 && job == 0)
 		rc = err_set(err, EX_UNAVAILABLE, "sbatch of Slurm told no number of a job");
 	slurm_forget();
-	text_release(&answer);
-	text_release(&word);
 	return rc ? -1 : keep_handle(l, job, err);
 }
 

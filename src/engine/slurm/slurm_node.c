@@ -54,14 +54,12 @@ static void touch_lease(struct supervisor *s)
 static void take_wanted(struct supervisor *s)
 {
 	struct configuration c = s->run.configuration;
-	struct text t = TEXT_INIT;
+	scoped(text_release) struct text t = TEXT_INIT;
 	struct err err;
 	int version;
 
-	if (s->state != ST_RUNNING || !slurm_read(node.dir, "wanted", 0, &t)) {
-		text_release(&t);
+	if (s->state != ST_RUNNING || !slurm_read(node.dir, "wanted", 0, &t))
 		return;
-	}
 	version = (int)fmin(slurm_number(t.data, "version", 0), 1e6);
 	c.local_batch_size = (int64_t)slurm_number(t.data, "local_batch_size", 0);
 	c.accumulation_steps = (int)slurm_number(t.data, "accumulation_steps", 1);
@@ -69,7 +67,6 @@ static void take_wanted(struct supervisor *s)
 		if (store_run_set_wanted(&s->store, s->run.id, &c,
 					 slurm_number(t.data, "learning_rate_scale", 1), &err) < 0)
 			break;
-	text_release(&t);
 }
 
 /* --- the programs --- */
@@ -79,11 +76,9 @@ static void take_wanted(struct supervisor *s)
  * time that the program had for it was over. */
 static bool order(struct supervisor *s, int signal_number, const char *whom)
 {
-	char *text = xasprintf("%d %d %s\n", ++node.orders, signal_number, whom);
-	int rc = supervisor_note(s, slurm_write(node.dir, "order", text, strlen(text), &s->err));
+	autofree char *text = xasprintf("%d %d %s\n", ++node.orders, signal_number, whom);
 
-	free(text);
-	return rc == 0;
+	return supervisor_note(s, slurm_write(node.dir, "order", text, strlen(text), &s->err)) == 0;
 }
 
 /* After some orders to kill without effect, the processes of this node are killed from here. Where
@@ -127,7 +122,7 @@ static void watch_nodes(struct supervisor *s)
 
 static void look(struct supervisor *s)
 {
-	struct text t = TEXT_INIT;
+	scoped(text_release) struct text t = TEXT_INIT;
 	enum stop_reason reason = STOP_NONE;
 
 	touch_lease(s);
@@ -135,7 +130,6 @@ static void look(struct supervisor *s)
 		t.data[strcspn(t.data, "\n")] = '\0';
 		reason = (enum stop_reason)stop_reason_parse(t.data);
 	}
-	text_release(&t);
 	/* a reason that the store has already changes nothing */
 	if (reason != STOP_NONE && reason != s->run.stop_reason)
 		supervisor_note(s, store_run_request_stop(&s->store, s->run.id, reason,
@@ -183,11 +177,10 @@ static void wrap(struct supervisor *s, const struct strings *argv, struct string
 /* The wrapper of the first node, which is no child of this process where srun started it. */
 static pid_t ancestor(void)
 {
-	struct text t = TEXT_INIT;
+	scoped(text_release) struct text t = TEXT_INIT;
 
 	if (node.wrapper == 0 && slurm_read(node.dir, "node.0", 0, &t))
 		node.wrapper = (pid_t)strtol(t.data, NULL, 10);
-	text_release(&t);
 	return node.wrapper;
 }
 
@@ -201,9 +194,9 @@ static struct supervisor_remote remote = {
 static int fill_store(const struct paths *paths, struct err *err)
 {
 	int64_t job_id = (int64_t)slurm_number(node.launch, "job", 0);
-	char *checkpoints = xasprintf("%s/checkpoints/%lld", node.base, (long long)job_id);
-	char *before = slurm_value(node.launch, "before");
-	struct text rows = TEXT_INIT;
+	autofree char *checkpoints = xasprintf("%s/checkpoints/%lld", node.base, (long long)job_id);
+	autofree char *before = slurm_value(node.launch, "before");
+	scoped(text_release) struct text rows = TEXT_INIT;
 	struct store store;
 	int rc;
 
@@ -216,9 +209,6 @@ static int fill_store(const struct paths *paths, struct err *err)
 		     store_command_place(&store, job_id, checkpoints, err) ? -1 : 0;
 		store_close(&store);
 	}
-	text_release(&rows);
-	free(before);
-	free(checkpoints);
 	return rc;
 }
 
@@ -227,23 +217,21 @@ static int fill_store(const struct paths *paths, struct err *err)
 static int make_store(const char *own, struct paths *paths, struct err *err)
 {
 	static const char *const parts[] = { "logs", "checkpoints", "code" };
-	char *journal = xasprintf("%s/journal", node.dir);
+	autofree char *journal = xasprintf("%s/journal", node.dir);
 	double limit = slurm_number(node.launch, "log_limit", 0);
-	struct text config = TEXT_INIT;
+	scoped(text_release) struct text config = TEXT_INIT;
 	int rc = 0;
 
 	if (!node.base)
 		rc = err_set(err, EX_DATAERR, "'%s/launch' is not complete", node.dir);
 	setenv("POLLUX_DIR", own, 1);
 	for (size_t i = 0; rc == 0 && i < 3; i++) {
-		char *there = xasprintf("%s/%s", node.base, parts[i]);
-		char *here = xasprintf("%s/%s", own, parts[i]);
+		autofree char *there = xasprintf("%s/%s", node.base, parts[i]);
+		autofree char *here = xasprintf("%s/%s", own, parts[i]);
 
 		if (symlink(there, here))
 			rc = err_set(err, EX_CANTCREAT, "cannot make '%s': %s", here,
 				     strerror(errno));
-		free(there);
-		free(here);
 	}
 	/* other people's pollux sees these devices by Slurm */
 	text_add(&config, "shared_dir = no\nengine = local\nlog_limit = ");
@@ -263,8 +251,6 @@ static int make_store(const char *own, struct paths *paths, struct err *err)
 			rc = err_set(err, EX_CANTCREAT, "cannot open '%s': %s", journal,
 				     strerror(errno));
 	}
-	text_release(&config);
-	free(journal);
 	return rc;
 }
 
@@ -297,7 +283,7 @@ static void finish_journal(void)
 
 static int run_supervisor(const char *dir, struct err *err)
 {
-	struct paths paths = { 0 };
+	scoped(paths_release) struct paths paths = { 0 };
 	char *boot_id = slurm_value(node.launch, "boot_id");
 	int64_t id = (int64_t)slurm_number(node.launch, "run", 0);
 	struct err ignored;
@@ -325,7 +311,6 @@ static int run_supervisor(const char *dir, struct err *err)
 		run_release(&run);
 		store_close(&store);
 	}
-	paths_release(&paths);
 	return rc;
 }
 

@@ -8,9 +8,10 @@
 static int signal_steps(int signal_number, struct err *err)
 {
 	const char *job = getenv("SLURM_JOB_ID"), *step = getenv("SLURM_STEP_ID");
-	char *own = xasprintf("%s.%s", job ? job : "", step ? step : "none"), *rest;
-	struct strings argv = { 0 };
-	struct text answer = TEXT_INIT;
+	autofree char *own = xasprintf("%s.%s", job ? job : "", step ? step : "none");
+	char *rest;
+	scoped(strings_release) struct strings argv = { 0 };
+	scoped(text_release) struct text answer = TEXT_INIT;
 	int rc;
 
 	slurm_add_words("squeue --steps --noheader --format=%i", &argv);
@@ -28,9 +29,6 @@ static int signal_steps(int signal_number, struct err *err)
 	}
 	if (argv.count > 2)
 		rc = slurm_command(&argv, SLURM_LIMIT_S, NULL, err);
-	strings_release(&argv);
-	text_release(&answer);
-	free(own);
 	return rc;
 }
 
@@ -75,18 +73,16 @@ void slurm_add_environment(int nodes, struct strings *env)
 /* Returns the full name of srun, for the caller to free. */
 static char *find_srun(void)
 {
-	char *path = xstrdup(getenv("PATH") ? getenv("PATH") : "/usr/bin"), *rest = path;
+	autofree char *path = xstrdup(getenv("PATH") ? getenv("PATH") : "/usr/bin");
+	char *rest = path;
 
 	for (const char *dir; (dir = strsep(&rest, ":"));) {
 		char *name = xasprintf("%s/srun", *dir ? dir : ".");
 
-		if (access(name, X_OK) == 0) {
-			free(path);
+		if (access(name, X_OK) == 0)
 			return name;
-		}
 		free(name);
 	}
-	free(path);
 	return xstrdup("/usr/bin/srun");
 }
 
@@ -99,7 +95,7 @@ void slurm_add_wrapper(const char *dir, int nodes, const char *program, const st
 	self[n > 0 ? n : 0] = '\0';
 	if (nodes > 1) {
 		const char *cpus = getenv("SLURM_CPUS_PER_TASK");
-		char *srun = find_srun();
+		autofree char *srun = find_srun();
 
 		strings_add(wrapped, srun);
 		strings_addf(wrapped, "--nodes=%d", nodes);
@@ -108,7 +104,6 @@ void slurm_add_wrapper(const char *dir, int nodes, const char *program, const st
 		if (cpus)	/* srun does not take it from the job */
 			strings_addf(wrapped, "--cpus-per-task=%s", cpus);
 		slurm_add_words("--input=none --unbuffered", wrapped);
-		free(srun);
 	}
 	strings_add(wrapped, self);
 	strings_add(wrapped, "supervise");
@@ -155,7 +150,7 @@ pid_t slurm_earlier_on_gpus(pid_t wrapper)
 {
 	int64_t began = proc_start_ticks(wrapper);
 	struct place own = { .text = TEXT_INIT };
-	struct pid_list list = { 0 };
+	scoped(pid_list_release) struct pid_list list = { 0 };
 	struct proc_marks marks = { 0 };
 	char *variable = NULL;
 	pid_t found = 0;
@@ -177,7 +172,6 @@ pid_t slurm_earlier_on_gpus(pid_t wrapper)
 			found = pid;
 		text_release(&other.text);
 	}
-	pid_list_release(&list);
 	free(variable);
 	text_release(&own.text);
 	return found;

@@ -36,7 +36,7 @@ enum engine_answer slurm_judge(const struct slurm_facts *f)
 static struct slurm_facts read_facts(const char *dir)
 {
 	struct slurm_facts f = { .lease_age_s = NAN, .lease_s = NAN };
-	struct text launch = TEXT_INIT, claim = TEXT_INIT;
+	scoped(text_release) struct text launch = TEXT_INIT, claim = TEXT_INIT;
 
 	f.launched = dir[0] && slurm_read(dir, "launch", 0, &launch);
 	f.claimed = f.launched && slurm_read(dir, "claim", 0, &claim);
@@ -52,8 +52,6 @@ static struct slurm_facts read_facts(const char *dir)
 		f.lease_age_s = slurm_touch(dir, "probe") - touched;
 		f.ends = slurm_ends(dir, f.nodes).n;
 	}
-	text_release(&launch);
-	text_release(&claim);
 	return f;
 }
 
@@ -125,8 +123,8 @@ static void cancel(const struct engine_context *at, const struct run *run, const
 static int take_journal(const struct engine_context *at, const struct run *run, const char *dir,
 			struct err *err)
 {
-	struct text bytes = TEXT_INIT;
-	struct strings unknown = { 0 };
+	scoped(text_release) struct text bytes = TEXT_INIT;
+	scoped(strings_release) struct strings unknown = { 0 };
 	struct journal_part part;
 	int rc = store_journal_place(at->store, run->id, &part.place, err);
 
@@ -139,8 +137,6 @@ static int take_journal(const struct engine_context *at, const struct run *run, 
 		dprintf(STDERR_FILENO, "job %lld: the run's journal has records of the kind '%s', "
 			"which this pollux does not know: they are passed over\n",
 			(long long)run->job_id, unknown.items[i]);
-	strings_release(&unknown);
-	text_release(&bytes);
 	return rc;
 }
 
@@ -148,18 +144,16 @@ static int take_journal(const struct engine_context *at, const struct run *run, 
 
 static int tell_to_stop(const char *dir, enum stop_reason reason, struct err *err)
 {
-	char *text = xasprintf("%s\n", stop_reason_name(reason));
-	int rc = slurm_tell(dir, "stop", text, err);
+	autofree char *text = xasprintf("%s\n", stop_reason_name(reason));
 
-	free(text);
-	return rc;
+	return slurm_tell(dir, "stop", text, err);
 }
 
 /* Where the file cannot be written, Slurm signals the supervisor; the store knows the reason. */
 static void tell_supervisor(const struct engine_context *at, const struct run *run,
 			    const char *dir)
 {
-	struct text t = TEXT_INIT;
+	scoped(text_release) struct text t = TEXT_INIT;
 	struct err err;
 
 	if (run->stop_reason != STOP_NONE && !keep_from_starting(dir) &&
@@ -175,19 +169,17 @@ static void tell_supervisor(const struct engine_context *at, const struct run *r
 		  run->wanted_learning_rate_scale);
 	if (slurm_tell(dir, "wanted", t.data, &err))
 		dprintf(STDERR_FILENO, "%s\n", err.text);
-	text_release(&t);
 }
 
 void slurm_wake(const struct engine_context *at, const struct run *run)
 {
 	const char *dir = slurm_handle_of(run).dir;
-	struct run now;
+	scoped(run_release) struct run now = { 0 };
 	struct err ignored;
 
 	if (store_run_get(at->store, run->id, &now, &ignored) == 0 && now.state != RUN_ENDED &&
 	    dir[0])
 		tell_supervisor(at, &now, dir);
-	run_release(&now);
 }
 
 int slurm_stop_unrecorded(const struct engine_context *at, const struct run *run,
@@ -221,7 +213,7 @@ static void insist(const struct engine_context *at, const struct run *run, const
 static int collect_run(const struct engine_context *at, const struct run *run, struct err *err)
 {
 	const char *dir = slurm_handle_of(run).dir;
-	struct text claim = TEXT_INIT;
+	scoped(text_release) struct text claim = TEXT_INIT;
 	int rc;
 
 	if (!dir[0])
@@ -233,7 +225,6 @@ static int collect_run(const struct engine_context *at, const struct run *run, s
 			cancel(at, run, NULL);
 		insist(at, run, dir);
 	}
-	text_release(&claim);
 	return rc;
 }
 
@@ -243,7 +234,7 @@ static int collect_run(const struct engine_context *at, const struct run *run, s
 int slurm_collect(const struct engine_context *at, struct strings *lines, struct err *err)
 {
 	bool some = engine_for_new_runs() == &engine_slurm;
-	struct run_list runs = { 0 };
+	scoped(run_list_release) struct run_list runs = { 0 };
 
 	slurm_forget();
 	slurm_begin_launches();
@@ -267,7 +258,6 @@ int slurm_collect(const struct engine_context *at, struct strings *lines, struct
 				strings_addf(lines, "job %lld: %s", (long long)run->job_id,
 					     why.text);
 		}
-	run_list_release(&runs);
 	return 0;
 }
 
@@ -277,7 +267,7 @@ int slurm_collect(const struct engine_context *at, struct strings *lines, struct
 int slurm_end(const struct engine_context *at, struct run *run, struct err *err)
 {
 	const char *dir = slurm_handle_of(run).dir;
-	struct text launch = TEXT_INIT;
+	scoped(text_release) struct text launch = TEXT_INIT;
 	enum run_state state = RUN_RUNNING;
 	enum stop_reason reason;
 	struct err ignored;
@@ -292,7 +282,6 @@ int slurm_end(const struct engine_context *at, struct run *run, struct err *err)
 	slurm_read(dir, "launch", 0, &launch);
 	ended_s = slurm_ends(dir, (int)slurm_number(launch.data, "nodes", 1)).last_s;
 	slurm_end_at(dir, isnan(ended_s) ? slurm_file_time_s(dir, "lease") : ended_s, run);
-	text_release(&launch);
 	/* What the run wrote last may say that it has ended. */
 	if (dir[0])
 		take_journal(at, run, dir, &ignored);

@@ -61,7 +61,7 @@ static _Noreturn void *watch_files(void *arg)
 
 	(void)arg;
 	for (;;) {
-		struct text t = TEXT_INIT;
+		scoped(text_release) struct text t = TEXT_INIT;
 		long number = 0, signal_number = 0;
 		char *rest = NULL;
 
@@ -90,7 +90,6 @@ static _Noreturn void *watch_files(void *arg)
 			watch.to_all = !strcmp(rest, " all\n");
 			watch.number = (int)number;
 		}
-		text_release(&t);
 		nanosleep(&pause, NULL);
 	}
 }
@@ -100,7 +99,7 @@ static _Noreturn void *watch_files(void *arg)
 static void signal_all(int signal_number)
 {
 	const struct proc_marks marks = { .ancestor = getpid() };
-	struct pid_list list;
+	scoped(pid_list_release) struct pid_list list = { 0 };
 
 	if (proc_find(&marks, &list))
 		return;
@@ -108,7 +107,6 @@ static void signal_all(int signal_number)
 		kill(list.items[i], signal_number);
 		kill(list.items[i], SIGCONT);
 	}
-	pid_list_release(&list);
 }
 
 static void send_to(void *arg, pid_t pid, int signal_number)
@@ -306,7 +304,7 @@ static int begin_wrapper(struct wrapper *w, char *const *argv, struct err *err)
 {
 	static const int signals[] = { SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2 };
 	sigset_t set;
-	struct text launch = TEXT_INIT;
+	scoped(text_release) struct text launch = TEXT_INIT;
 	pid_t self = getpid();
 	pthread_t thread;
 
@@ -315,7 +313,6 @@ static int begin_wrapper(struct wrapper *w, char *const *argv, struct err *err)
 	w->lease_s = slurm_number(launch.data, "lease_s", 60);
 	w->grace_s = slurm_number(launch.data, "grace_s", 0);
 	w->nodes = (int)slurm_number(launch.data, "nodes", 1);
-	text_release(&launch);
 	if (!may_begin(w))
 		return err_set(err, EX_TEMPFAIL, "the run has been ended already");
 	watch.dir = w->dir;

@@ -61,8 +61,8 @@ static void give_rest(const struct curves *curves, const struct claims *claims, 
 		      int *count)
 {
 	size_t n_jobs = (size_t)curves->in->n_jobs;
-	double *gains = xcalloc(n_jobs, sizeof(*gains));
-	int *next = xcalloc(n_jobs, sizeof(*next));
+	autofree double *gains = xcalloc(n_jobs, sizeof(*gains));
+	autofree int *next = xcalloc(n_jobs, sizeof(*next));
 
 	for (int i = 0; i < curves->in->n_jobs; i++)
 		gains[i] = gain(curves, claims, i, count[i], &next[i]);
@@ -79,21 +79,16 @@ static void give_rest(const struct curves *curves, const struct claims *claims, 
 		count[best] = next[best];
 		gains[best] = gain(curves, claims, best, count[best], &next[best]);
 	}
-	free(gains);
-	free(next);
 }
 
 static void decide_by_gain(const struct sched_input *in, struct sched_choice *choices)
 {
-	struct curves curves = curves_of(in);
-	struct claims claims = claims_of_fixed(&curves);
-	int *count = xcalloc((size_t)in->n_jobs, sizeof(*count));
+	scoped(curves_release) struct curves curves = curves_of(in);
+	scoped(claims_release) struct claims claims = claims_of_fixed(&curves);
+	autofree int *count = xcalloc((size_t)in->n_jobs, sizeof(*count));
 
 	give_rest(&curves, &claims, give_least(&curves, &claims, count), count);
 	choices_of(&curves, count, FACT_EARLIER_HAVE_ALL, choices);
-	free(count);
-	claims_release(&claims);
-	curves_release(&curves);
 }
 
 const struct policy policy_optimus = {

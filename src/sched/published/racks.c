@@ -112,7 +112,7 @@ static bool offer_tiresias(struct rack_state *s, const struct rack_job *j, int *
 	return racks_find(&s->cluster, IN_MACHINE, j->gpus, held);
 }
 
-const struct rack_policy rack_policies[] = {
+static const struct rack_policy policies[] = {
 	{ "dally", key_dally, dally_offer, true, NULL },
 	{ "tiresias-net", key_las, offer_tiresias, false, NULL },
 	{ "gandiva-net", key_fifo, offer_tightest, false, NULL },
@@ -124,7 +124,7 @@ const struct rack_policy rack_policies[] = {
 
 const struct rack_policy *rack_policy_find(const char *name)
 {
-	for (const struct rack_policy *p = rack_policies; p->name; p++)
+	for (const struct rack_policy *p = policies; p->name; p++)
 		if (!strcmp(p->name, name))
 			return p;
 	return NULL;

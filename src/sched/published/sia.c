@@ -42,15 +42,12 @@ static double worth_of_devices(const void *policy, const struct curve *c, int r)
 
 static void decide_by_sum(const struct sched_input *in, struct sched_choice *choices)
 {
-	struct curves curves = curves_of(in);
-	struct claims claims = claims_of_fixed(&curves);
-	int *at = xcalloc((size_t)in->n_jobs, sizeof(*at));
+	scoped(curves_release) struct curves curves = curves_of(in);
+	scoped(claims_release) struct claims claims = claims_of_fixed(&curves);
+	autofree int *at = xcalloc((size_t)in->n_jobs, sizeof(*at));
 
 	free(allocation_of_claims(&curves, &claims, worth_of_devices, in, at));
 	choices_of(&curves, at, FACT_ADDS_TO_SUM, choices);
-	free(at);
-	claims_release(&claims);
-	curves_release(&curves);
 }
 
 const struct policy policy_sia = {

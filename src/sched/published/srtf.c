@@ -104,8 +104,8 @@ static void explain_choice(const struct queue *q, const struct entry *e, int lin
 
 static void decide_by_remaining(const struct sched_input *in, struct sched_choice *choices)
 {
-	struct curves curves = curves_of(in);
-	struct claims claims = claims_of_fixed(&curves);
+	scoped(curves_release) struct curves curves = curves_of(in);
+	scoped(claims_release) struct claims claims = claims_of_fixed(&curves);
 	struct queue q = {
 		.curves = &curves, .claims = &claims, .left = curves.n_devices,
 		.entries = xcalloc((size_t)in->n_jobs, sizeof(*q.entries)),
@@ -142,8 +142,6 @@ static void decide_by_remaining(const struct sched_input *in, struct sched_choic
 	}
 	free(q.entries);
 	free(q.count);
-	claims_release(&claims);
-	curves_release(&curves);
 }
 
 const struct policy policy_srtf = {

@@ -81,7 +81,7 @@ static void explain_choice(const struct sched_input *in, const struct entry *e, 
 
 static void decide_by_queue(const struct sched_input *in, struct sched_choice *choices)
 {
-	struct entry *entries = xcalloc((size_t)in->n_jobs, sizeof(*entries));
+	autofree struct entry *entries = xcalloc((size_t)in->n_jobs, sizeof(*entries));
 	int left = sched_devices(in), line = 0;
 
 	for (int i = 0; i < in->n_jobs; i++)
@@ -106,7 +106,6 @@ static void decide_by_queue(const struct sched_input *in, struct sched_choice *c
 		explain_choice(in, e, fits || e->demand > sched_devices(in) ? 0 : ++line,
 			       &choice->verdict);
 	}
-	free(entries);
 }
 
 const struct policy policy_tiresias = {
