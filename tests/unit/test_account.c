@@ -81,8 +81,8 @@ static void same(double got, double want, const char *what)
 int main(void)
 {
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct job job;
-		struct run run;
+		scoped(job_release) struct job job = { 0 };
+		scoped(run_release) struct run run = { 0 };
 
 		job_init(&job);
 		run_init(&run);
@@ -100,8 +100,6 @@ int main(void)
 		     "the lost seconds are those worked out by hand");
 		same(run.checkpoint_samples, cases[i].want_checkpoint,
 		     "the run stands where it was worked out by hand");
-		run_release(&run);
-		job_release(&job);
 	}
 	return done();
 }

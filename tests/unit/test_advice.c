@@ -85,8 +85,8 @@ static void test_in_kernel(void)
 
 static void test_debugged(void)
 {
-	struct text t = TEXT_INIT;
-	char *want = xasprintf("its debugger, process %d,", (int)getpid());
+	scoped(text_release) struct text t = TEXT_INIT;
+	autofree char *want = xasprintf("its debugger, process %d,", (int)getpid());
 	pid_t pid = fork();
 
 	if (pid == 0) {
@@ -100,8 +100,6 @@ static void test_debugged(void)
 	advice_add_continue(&t, pid);
 	is_str(t.data, want, "the advice names the debugger of a process, and no signal");
 	end(pid);
-	free(want);
-	text_release(&t);
 }
 
 /* Asks as another user. */
@@ -123,7 +121,7 @@ static bool others_are_told(pid_t pid, const char *want)
 
 static void test_whose(void)
 {
-	struct text t = TEXT_INIT;
+	scoped(text_release) struct text t = TEXT_INIT;
 	char *want;
 	pid_t pid = sleeper();
 
@@ -143,13 +141,12 @@ static void test_whose(void)
 		free(want);
 	}
 	end(pid);
-	text_release(&t);
 }
 
 static void test_edit(const char *dir)
 {
-	char *file = xasprintf("%s/a file", dir), *name = xasprintf("%s/it's", dir);
-	struct text t = TEXT_INIT;
+	autofree char *file = xasprintf("%s/a file", dir), *name = xasprintf("%s/it's", dir);
+	scoped(text_release) struct text t = TEXT_INIT;
 	char real[PATH_MAX], *want;
 
 	fclose(fopen(file, "w"));
@@ -158,30 +155,25 @@ static void test_edit(const char *dir)
 	advice_add_edit(&t, "sed -i s/a/b/", name);
 	want = xasprintf("sed -i s/a/b/ '%s'", real);
 	is_str(t.data, want, "the advice edits the target of a link, not the link");
-	text_release(&t);
 	free(want);
 	unlink(name);
 	unlink(file);
-	free(name);
-	free(file);
 }
 
 static void is_private(const char *dir, const char *want, const char *name)
 {
-	struct text t = TEXT_INIT;
-	char *command = xasprintf("%s", want);
+	scoped(text_release) struct text t = TEXT_INIT;
+	autofree char *command = xasprintf("%s", want);
 
 	advice_add_private(&t, dir);
 	is_str(t.data, command, name);
-	free(command);
-	text_release(&t);
 }
 
 static void test_private(const char *dir)
 {
 	char *mode = xasprintf("chmod 700 %s", dir), *file = xasprintf("%s/pollux.db", dir);
-	char *below = xasprintf("export POLLUX_DIR=%s/pollux", dir);
-	char *theirs = xasprintf("%s/paper.tex", dir);
+	autofree char *below = xasprintf("export POLLUX_DIR=%s/pollux", dir);
+	autofree char *theirs = xasprintf("%s/paper.tex", dir);
 
 	chmod(dir, 0777);
 	is_private(dir, mode, "the advice makes an empty directory private");
@@ -196,8 +188,6 @@ static void test_private(const char *dir)
 		   "the advice leaves the root directory as it is");
 	unlink(file);
 	unlink(theirs);
-	free(theirs);
-	free(below);
 	free(file);
 	free(mode);
 }

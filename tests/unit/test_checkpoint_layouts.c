@@ -170,7 +170,7 @@ static void test_loss_of_power(void)
 
 int main(void)
 {
-	char *remove;
+	autofree char *remove = NULL;
 
 	if (!mkdtemp(top))
 		return 1;
@@ -180,7 +180,6 @@ int main(void)
 	test_loss_of_power();
 	remove = xasprintf("rm -r %s", top);
 	ok(system(remove) == 0, "the test removes its directory");
-	free(remove);
 	free(root);
 	return done();
 }

@@ -95,8 +95,8 @@ static void test_order(void)
 	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
 		char *text = xasprintf("%s is newer than %s", pairs[i].newer, pairs[i].older);
 		struct checkpoint_query q = { .since_s = -INFINITY };
-		struct checkpoints found;
-		char *want;
+		scoped(checkpoints_release) struct checkpoints found = { 0 };
+		autofree char *want = NULL;
 
 		fresh();
 		put(pairs[i].newer, 100);
@@ -105,8 +105,6 @@ static void test_order(void)
 		q.directory = root;
 		checkpoints_find(&q, &found);
 		ok(found.newest && !strncmp(want, found.newest, strlen(found.newest)), text);
-		checkpoints_release(&found);
-		free(want);
 		free(text);
 	}
 	fresh();
@@ -385,12 +383,11 @@ static void test_many_files(void)
 	fresh();
 	put("data/0/0.dat", 1);
 	for (int i = 0; i < 20000; i++) {
-		char *path;
+		autofree char *path = NULL;
 
 		snprintf(name, sizeof(name), "data/0/%d.dat", i);
 		path = path_of(name);
 		close(open(path, O_CREAT | O_WRONLY, 0600));
-		free(path);
 	}
 	put("zz/out/last.ckpt", 10);
 	begin_s = clock_boot_s();
@@ -400,7 +397,7 @@ static void test_many_files(void)
 
 int main(void)
 {
-	char *remove;
+	autofree char *remove = NULL;
 
 	if (!mkdtemp(top))
 		return 1;
@@ -412,7 +409,6 @@ int main(void)
 	test_many_files();
 	remove = xasprintf("rm -r %s", top);
 	ok(system(remove) == 0, "the test removes its directory");
-	free(remove);
 	free(root);
 	return done();
 }

@@ -14,7 +14,7 @@ static void test_companions(void)
 
 	for (size_t i = 0; i < sizeof(companions) / sizeof(companions[0]); i++) {
 		char *text = xasprintf("%s beside a checkpoint is no checkpoint", companions[i]);
-		char *next = xstrdup(companions[i]);
+		autofree char *next = xstrdup(companions[i]);
 
 		fresh();
 		put("ckpt-100.pt", 1000);
@@ -25,7 +25,6 @@ static void test_companions(void)
 		put(next, 50);
 		newest("ckpt-200.pt",
 		       "a companion is no checkpoint before its checkpoint is there");
-		free(next);
 		free(text);
 	}
 	fresh();
@@ -49,12 +48,11 @@ static void test_companions(void)
 static void left_out(const char *want, const char *why, const char *name)
 {
 	struct checkpoint_query q = { .since_s = -INFINITY, .directory = root };
-	struct checkpoints found;
+	scoped(checkpoints_release) struct checkpoints found = { 0 };
 
 	checkpoints_find(&q, &found);
 	is_str(found.left_out ? base_name(found.left_out) : "none", want, name);
 	is_str(found.why ? found.why : "", why, "the reason is told");
-	checkpoints_release(&found);
 }
 
 static void test_json(void)
@@ -114,12 +112,11 @@ static void test_json(void)
 static void put_json(const char *name, const char *json, char more, size_t n)
 {
 	size_t length = strlen(json);
-	char *bytes = xcalloc(length + n + 1, 1);
+	autofree char *bytes = xcalloc(length + n + 1, 1);
 
 	strcpy(bytes, json);
 	memset(bytes + length, more, n);
 	put_bytes(name, bytes, length + n);
-	free(bytes);
 }
 
 static void test_ends_of_json(void)
@@ -130,7 +127,7 @@ static void test_ends_of_json(void)
 
 	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
 		size_t n = lengths[i];
-		char *text = xasprintf("JSON with %zu blanks behind it is whole", n);
+		autofree char *text = xasprintf("JSON with %zu blanks behind it is whole", n);
 
 		fresh();
 		put_json("ckpt-1.json", "{\"step\": 1}", ' ', 0);
@@ -148,7 +145,6 @@ static void test_ends_of_json(void)
 		newest("ckpt-3.json", "JSON may begin with blanks");
 		put_json("ckpt-4.json", " \n[{\"step\": 3}", '\n', n);
 		newest("ckpt-3.json", "JSON that begins with blanks may be torn");
-		free(text);
 	}
 }
 
@@ -188,7 +184,7 @@ static void test_ranks(void)
 
 int main(void)
 {
-	char *remove;
+	autofree char *remove = NULL;
 
 	if (!mkdtemp(top))
 		return 1;
@@ -198,7 +194,6 @@ int main(void)
 	test_ranks();
 	remove = xasprintf("rm -r %s", top);
 	ok(system(remove) == 0, "the test removes its directory");
-	free(remove);
 	free(root);
 	return done();
 }

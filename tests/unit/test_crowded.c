@@ -78,12 +78,11 @@ static char *left(struct run *runs, int n, const char *unusable)
 static void check(const char *what, struct run *runs, int n, const char *unusable,
 		  const char *wanted)
 {
-	char *got = left(runs, n, unusable);
+	autofree char *got = left(runs, n, unusable);
 
 	ok(!strcmp(got, wanted), what);
 	if (strcmp(got, wanted) != 0)
 		printf("# want '%s', got '%s'\n", wanted, got);
-	free(got);
 }
 
 static void test_room(void)

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "pollux/device.h"
+#include "pollux/mem.h"
 #include "tap.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
@@ -174,7 +175,7 @@ static void test_long_binding(void)
 
 static void test_this_machine(void)
 {
-	struct device_list list;
+	scoped(devices_release) struct device_list list = { 0 };
 
 	is_int(list_slots(&list, 0), 0, "the slots of this machine are listed");
 	if (ok(list.count >= 1, "this machine has a slot")) {
@@ -183,7 +184,6 @@ static void test_this_machine(void)
 		ok(strstr(list.items[0].kind, ", 1 core") != NULL,
 		   "the kind of the first slot says that it has one core");
 	}
-	devices_release(&list);
 }
 
 /* Only cores that this process may use are slots. */
@@ -252,7 +252,7 @@ static void test_bind(void)
 static void test_environment(void)
 {
 	struct device devices[2] = { { .cores = 4 }, { .cores = 3 } };
-	struct strings env;
+	scoped(strings_release) struct strings env = { 0 };
 
 	strings_init(&env);
 	strings_add(&env, "OMP_NUM_THREADS=64");
@@ -263,7 +263,6 @@ static void test_environment(void)
 	device_cpu.environment(devices, 2, &env);
 	is_str(env.items[0], "OMP_NUM_THREADS=3",
 	       "a replica gets the threads of the smallest slot");
-	strings_release(&env);
 }
 
 static void test_names(void)

@@ -10,6 +10,7 @@
 #include "device/nvidia/gpu.h"
 #include "pollux/config.h"
 #include "pollux/device.h"
+#include "pollux/mem.h"
 #include "tap.h"
 
 #define driver_of(list) devices_driver((list), &device_nvidia)
@@ -608,7 +609,7 @@ static void test_binding(void)
 static void test_environment(void)
 {
 	struct device devices[2] = { { .id = "gpu:" B }, { .id = "gpu:" A } };
-	struct strings env;
+	scoped(strings_release) struct strings env = { 0 };
 
 	strings_init(&env);
 	device_nvidia.environment(devices, 2, &env);
@@ -617,7 +618,6 @@ static void test_environment(void)
 	       "a job sees its GPUs by UUID, in the order of the replicas");
 	is_str(env.items[1], "CUDA_DEVICE_ORDER=PCI_BUS_ID",
 	       "a job numbers its GPUs as nvidia-smi does");
-	strings_release(&env);
 }
 
 static const struct {
@@ -669,7 +669,7 @@ static void test_numbers(void)
 
 	use_library("new");
 	for (size_t i = 0; i < sizeof(named) / sizeof(named[0]); i++) {
-		struct strings env;
+		scoped(strings_release) struct strings env = { 0 };
 
 		strings_init(&env);
 		strings_add(&env, "POLLUX_CUDA_DEVICES=index");
@@ -680,7 +680,6 @@ static void test_numbers(void)
 		is_str(value_of(&env, "CUDA_VISIBLE_DEVICES"), named[i].visible, named[i].what);
 		is_str(value_of(&env, "CUDA_DEVICE_ORDER"), named[i].order,
 		       "a job is told the order of its GPUs");
-		strings_release(&env);
 	}
 }
 

@@ -1,5 +1,6 @@
 /* test_disk.c - when a disk is nearly full. */
 #include "pollux/file.h"
+#include "pollux/mem.h"
 #include "tap.h"
 
 #define GIB 0x1p30
@@ -22,13 +23,12 @@ static const struct {
 
 int main(void)
 {
-	struct text why = TEXT_INIT;
+	scoped(text_release) struct text why = TEXT_INIT;
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		is_str(disk_shortage(cases[i].left, cases[i].all), cases[i].want, cases[i].what);
 	ok(!disk_nearly_full("/no/such/directory", &why),
 	   "a directory that is not there is not nearly full");
 	ok(why.length == 0, "a directory that is not there gives no text");
-	text_release(&why);
 	return done();
 }

@@ -95,8 +95,8 @@ static void test_launch(void)
 		{ .id = "cpu:0", .cores = 4, .binding = "0-3", .usable = true },
 		{ .id = "cpu:1", .cores = 3, .binding = "4-6", .usable = true },
 	};
-	struct job job;
-	struct run run;
+	scoped(job_release) struct job job = { 0 };
+	scoped(run_release) struct run run = { 0 };
 
 	job_init(&job);
 	run_init(&run);
@@ -144,8 +144,6 @@ static void test_launch(void)
 	for (size_t i = 0; i < env.count; i++)
 		ok(strncmp(env.items[i], "SLURM_", 6) != 0, "a run gets no variable of SLURM");
 	run.devices = NULL;	/* not its own */
-	run_release(&run);
-	job_release(&job);
 }
 
 /* A run on two nodes, as the second node has it. */
@@ -155,10 +153,10 @@ static void on_second_node(int replicas)
 		.checkpoint_dir = "/c", .port = 29500, .nodes = { 2, "n7" },
 	};
 	struct run_places places = { "/s", "/c", "/d" };
-	struct strings argv = { 0 }, all = { 0 }, out = { 0 };
+	scoped(strings_release) struct strings argv = { 0 }, all = { 0 }, out = { 0 };
 	struct device devices[8] = { { .id = "slurm:n7:0", .node = "n7" } };
-	struct job job;
-	struct run run;
+	scoped(job_release) struct job job = { 0 };
+	scoped(run_release) struct run run = { 0 };
 
 	job_init(&job);
 	run_init(&run);
@@ -170,12 +168,7 @@ static void on_second_node(int replicas)
 	strings_release(&env);
 	node_command(&argv, all.items, 1, 2, &out, &env);
 	is_str(out.items[0], "1", "the command of the second node names that node");
-	strings_release(&argv);
-	strings_release(&all);
-	strings_release(&out);
 	run.devices = NULL;	/* not its own */
-	run_release(&run);
-	job_release(&job);
 }
 
 static void test_nodes(void)

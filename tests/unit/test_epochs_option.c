@@ -3,11 +3,11 @@
 
 #include "engine/local/run_log.h"
 #include "tap.h"
+#include "pollux/mem.h"
 
 static double epochs_of(const char *a, const char *b, const char *c)
 {
-	struct strings argv = { 0 };
-	double epochs;
+	scoped(strings_release) struct strings argv = { 0 };
 
 	strings_add(&argv, "python");
 	strings_add(&argv, a);
@@ -15,9 +15,7 @@ static double epochs_of(const char *a, const char *b, const char *c)
 		strings_add(&argv, b);
 	if (c)
 		strings_add(&argv, c);
-	epochs = epochs_of_command(&argv);
-	strings_release(&argv);
-	return epochs;
+	return epochs_of_command(&argv);
 }
 
 int main(void)

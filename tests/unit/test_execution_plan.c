@@ -1,5 +1,6 @@
 /* test_execution_plan.c - what --plan declares, and the names of workloads under plans. */
 #include "pollux/execution_plan.h"
+#include "pollux/mem.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -46,7 +47,7 @@ static void test_attributes(void)
 	struct execution_plans plans;
 	struct configuration c = configuration_make(3, 16, 2);
 	struct err err;
-	char *name;
+	autofree char *name = NULL;
 
 	is_int(execution_plans_parse("dp=-x\ntp:width=4,cores=2,group=a=-x\noff:cores=8=", &plans,
 				     &err), 0, "a plan takes its attributes in any order");
@@ -61,7 +62,6 @@ static void test_attributes(void)
 	name = execution_plan_workload("w", "tp", plans.items[1].hash);
 	is_int(execution_plan_width(name), 4, "the name of a workload tells the width of its plan");
 	is_int(execution_plan_width("w"), 1, "the width of a workload without plans is 1");
-	free(name);
 	execution_plans_release(&plans);
 	is_int(execution_plans_parse("a:width=1000=", &plans, &err), -1,
 	       "a width that is too large is refused");

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "pollux/halving.h"
+#include "pollux/mem.h"
 #include "tap.h"
 #include "words.h"
 
@@ -47,7 +48,7 @@ static const struct {
 static void test_option(void)
 {
 	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
-		struct text text = TEXT_INIT;
+		scoped(text_release) struct text text = TEXT_INIT;
 		struct halving h;
 		struct err err;
 
@@ -56,7 +57,6 @@ static void test_option(void)
 		else
 			halving_format(&h, &text);
 		is_str(text.data ? text.data : "", options[i].want, options[i].text);
-		text_release(&text);
 	}
 }
 
@@ -161,11 +161,10 @@ static void test_by_hand(void)
 	halving_parse("loss:min,rungs=10/30", NAN, &low, &err);
 	halving_parse("acc:max,rungs=10/30", NAN, &high, &err);
 	for (size_t i = 0; i < 2 * sizeof(cases) / sizeof(cases[0]); i++) {
-		struct text text = TEXT_INIT;
+		scoped(text_release) struct text text = TEXT_INIT;
 
 		decide(i % 2 ? &high : &low, cases[i / 2].runs, &text);
 		is_str(text.data, cases[i / 2].want, cases[i / 2].name);
-		text_release(&text);
 	}
 }
 
@@ -184,12 +183,11 @@ static void test_words(void)
 			.rung = 2, .values = { 0.5, 0.42 }, .rank = ranks[i].rank, .of = 200,
 		};
 		struct verdict v = verdict_of((struct fact){ FACT_PAUSED, .rung = { &h, &run } });
-		struct text want = TEXT_INIT;
+		scoped(text_release) struct text want = TEXT_INIT;
 
 		text_addf(&want, "paused at rung 2 of 4 (4096 samples): val_loss 0.42 is %s of 200",
 			  ranks[i].want);
 		is_str(words(&v), want.data, "the words tell the rank of a run");
-		text_release(&want);
 	}
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pollux/mem.h"
 #include "pollux/policy.h"
 #include "sched/allocation.h"
 #include "sched_cases.h"
@@ -273,7 +274,7 @@ static double allocate(struct problem *p, int n_kinds, bool *fits, bool *gains)
 {
 	double values[SCHED_WAYS * JOBS * (DEVICES + 1)], sum = 0;
 	struct curves curves = p->curves;
-	struct claims claims = claims_of_fixed(&curves);
+	scoped(claims_release) struct claims claims = claims_of_fixed(&curves);
 	int at[JOBS], way[JOBS], used = 0;
 
 	memcpy(values, p->values, sizeof(values));
@@ -285,7 +286,6 @@ static double allocate(struct problem *p, int n_kinds, bool *fits, bool *gains)
 	}
 	*fits = used <= MEMORY_UNITS;
 	*gains = can_gain(p, at, way);
-	claims_release(&claims);
 	return sum;
 }
 

@@ -24,10 +24,9 @@ static struct err err;
 static void begin(void)
 {
 	static int n;
-	char *dir = xasprintf("%s/%d", root, ++n);
+	autofree char *dir = xasprintf("%s/%d", root, ++n);
 
 	setenv("POLLUX_DIR", dir, 1);
-	free(dir);
 	run_init(&run);
 	recorder_init(&r);
 	run.id = 7;
@@ -112,7 +111,7 @@ static void test_whole(void)
 
 static void test_passed_over(void)
 {
-	char *path;
+	autofree char *path = NULL;
 
 	begin();
 	keep(150, 999);
@@ -141,7 +140,6 @@ static void test_passed_over(void)
 	   "a directory in place of the file is passed over");
 	ok(rmdir(path) == 0 && symlink("/dev/zero", path) == 0 && !is_read(),
 	   "a link in place of the file is passed over");
-	free(path);
 	end();
 }
 
@@ -176,7 +174,7 @@ static void start_job(struct store *store, bool *claimed)
 {
 	struct job_command c = { .program = xstrdup("/bin/true"), .directory = xstrdup("/") };
 	struct dependency_list none = { 0 };
-	struct job job;
+	scoped(job_release) struct job job = { 0 };
 
 	job_init(&job);
 	job.declared.name = xstrdup("x");
@@ -198,7 +196,6 @@ static void start_job(struct store *store, bool *claimed)
 	run.state = RUN_RUNNING;
 	run.launch_boot_s = LAUNCH_S;
 	job_command_release(&c);
-	job_release(&job);
 }
 
 static void test_reboot(void)
@@ -231,7 +228,7 @@ static void test_reboot(void)
 
 int main(void)
 {
-	char *command;
+	autofree char *command = NULL;
 
 	if (!mkdtemp(root))
 		return 1;
@@ -242,6 +239,5 @@ int main(void)
 	command = xasprintf("rm -rf '%s'", root);
 	if (system(command))
 		return 1;
-	free(command);
 	return done();
 }

@@ -1,4 +1,5 @@
 /* test_launch_rule.c - which commands and scripts start processes on the nodes by themselves. */
+#include "pollux/mem.h"
 #include "pollux/submission.h"
 #include "tap.h"
 
@@ -100,12 +101,11 @@ static void test_code(void)
 
 static void command(const char *const *words, const char *want, const char *name)
 {
-	struct job_command c = { .directory = strdup("/") };
+	scoped(job_command_release) struct job_command c = { .directory = strdup("/") };
 
 	for (; *words; words++)
 		strings_add(&c.argv, *words);
 	is_str(told(launcher_of_command(&c)), want, name);
-	job_command_release(&c);
 }
 
 #define COMMAND(want, name, ...) command((const char *const[]){ __VA_ARGS__, NULL }, want, name)

@@ -4,6 +4,7 @@
 #include "sched/curve.h"
 #include "sched/lengths.h"
 #include "tap.h"
+#include "pollux/mem.h"
 
 #define SLICE_S 400	/* the first bins end at 100, 200 and 400 device-seconds */
 #define DRAWS 20000
@@ -12,10 +13,9 @@ static struct lengths lengths_after(const double *ended, int n)
 {
 	struct sched_input in = { SCHED_ONE_KIND(1, 0), .slice_s = SLICE_S,
 				  .ended_device_s = ended, .n_ended = n };
-	struct curves curves = curves_of(&in);
+	scoped(curves_release) struct curves curves = curves_of(&in);
 	struct lengths lengths = lengths_of(&curves);
 
-	curves_release(&curves);
 	return lengths;
 }
 

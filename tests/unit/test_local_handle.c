@@ -3,12 +3,13 @@
 
 #include "engine/local/local.h"
 #include "pollux/engine.h"
+#include "pollux/mem.h"
 #include "tap.h"
 
 static void is_read_back(const struct local_handle *h, const char *want, const char *name)
 {
-	char *text = local_handle_text(h);
-	struct local_handle got;
+	autofree char *text = local_handle_text(h);
+	scoped(local_handle_release) struct local_handle got = { 0 };
 
 	is_str(text, want, name);
 	local_handle_parse(text, &got);
@@ -20,8 +21,6 @@ static void is_read_back(const struct local_handle *h, const char *want, const c
 	is_int(got.keeper_pid, h->keeper_pid, "the keeper of the log of a handle is read back");
 	is_str(got.group, h->group ? h->group : "", "the control group of a handle is read back");
 	is_str(got.socket_path, h->socket_path, "the socket of a handle is read back");
-	local_handle_release(&got);
-	free(text);
 }
 
 static void test_texts(void)
@@ -47,12 +46,11 @@ static void test_texts(void)
 
 static void test_no_text(void)
 {
-	struct local_handle h;
+	scoped(local_handle_release) struct local_handle h = { 0 };
 
 	local_handle_parse(NULL, &h);
 	is_int(h.supervisor_pid, 0, "a run without a handle has no supervisor");
 	is_str(h.socket_path, "", "a run without a handle has no socket");
-	local_handle_release(&h);
 }
 
 static void test_engine_of(void)

@@ -18,7 +18,7 @@ static void test_device_lock(void)
 {
 	char dir[] = "/tmp/pollux-lock.XXXXXX";
 	struct paths paths = { .dir = mkdtemp(dir) };
-	char *run = xasprintf("%s/run", dir), *device, *measure;
+	autofree char *run = xasprintf("%s/run", dir), *device = NULL, *measure = NULL;
 	struct err err = { 0 };
 	int held;
 
@@ -39,9 +39,6 @@ static void test_device_lock(void)
 	unlink(device);
 	rmdir(run);
 	rmdir(dir);
-	free(measure);
-	free(device);
-	free(run);
 }
 
 int main(void)

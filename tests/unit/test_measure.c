@@ -1,5 +1,6 @@
 /* test_measure.c - the process that measures: what comes back, and what it says when it cannot. */
 #include "pollux/measure.h"
+#include "pollux/mem.h"
 #include "tap.h"
 
 static const struct measure_options quick = { .quick = true };
@@ -18,7 +19,7 @@ static struct device device_of(const char *id, const char *binding)
 static int first_processor(void)
 {
 	struct device_settings settings = { .slots = 1 };
-	struct device_list list;
+	scoped(devices_release) struct device_list list = { 0 };
 	long first = -1;
 
 	if (devices_list(&settings, &list, &err))
@@ -26,7 +27,6 @@ static int first_processor(void)
 	for (int i = 0; i < list.count; i++)
 		if (!strncmp(list.items[i].id, "cpu:", 4))
 			first = strtol(list.items[i].binding, NULL, 10);
-	devices_release(&list);
 	return (int)first;
 }
 

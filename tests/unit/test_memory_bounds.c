@@ -53,7 +53,7 @@ static void test_shared(void)
 	static const struct observation out[] = { TRIAL(9, 2, 128, 0) };
 	static const struct observation fit[] = { TRIAL(8, 1, 250, 9), TRIAL(7, 2, 96, 9),
 						   TRIAL(6, 4, 40, 9) };
-	struct memory_bounds b = BOUNDS(true, out, fit);
+	scoped(memory_bounds_release) struct memory_bounds b = BOUNDS(true, out, fit);
 
 	memory_bounds_settle(&b);
 	is_bound(&b, 1, 0, 0, "a size that ran out on two shared devices says nothing of one");
@@ -63,7 +63,6 @@ static void test_shared(void)
 	is_bound(&b, 8, 32, 0, "on eight shared devices no size is known to fit");
 	is_int(memory_least_bounded(&b), 2,
 	       "a bound of shared memory holds for two devices at least");
-	memory_bounds_release(&b);
 }
 
 /* 300 that fitted on one says nothing of two. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "engine/local/recorder.h"
+#include "pollux/mem.h"
 #include "pollux/steps.h"
 #include "tap.h"
 
@@ -35,19 +36,17 @@ static void test_found(void)
 				  "loss: 123456789012345678901234567890123456789012345678901"
 				  "2345678901234567890123456789012345678901234567890123456789"
 				  "01234567890123456789\nLoss: 3\rloss: -.25 loss: 7\nacc: 91%";
-	struct strings list;
+	scoped(strings_release) struct strings list = { 0 };
 
 	strings_init(&list);
 	strings_add(&list, "loss=loss: ([^ ]+)");
 	strings_add(&list, "acc/top-1=acc: ([0-9]+)%");
 	for (size_t piece = 1; piece <= sizeof(log); piece += 7) {
-		char *got = found(&list, log, piece);
+		autofree char *got = found(&list, log, piece);
 
 		is_str(got, "loss=0.5 acc/top-1=90 loss=0.4 loss=nan loss=-0.25 acc/top-1=91 ",
 		       "expressions give the first value of each line in any pieces");
-		free(got);
 	}
-	strings_release(&list);
 }
 
 static void test_not_finite(void)
@@ -55,7 +54,7 @@ static void test_not_finite(void)
 	static const char log[] = "loss nan\nloss NaN,\nloss -nan\nloss tensor(nan,\nloss inf.\n"
 				  "loss Infinity\nloss -inf\nloss 1e999\nloss banana\nloss info\n"
 				  "loss tensor(0.5)\nloss np.float32(0.25),\nloss -\nloss None\n";
-	struct strings list;
+	scoped(strings_release) struct strings list = { 0 };
 	char *got;
 
 	strings_init(&list);
@@ -66,12 +65,11 @@ static void test_not_finite(void)
 	is_str(got, "l=nan l=nan l=nan l=nan l=inf l=inf l=-inf l=inf l=0.5 l=0.25 ",
 	       "a word such as nan is a value, and another word is none");
 	free(got);
-	strings_release(&list);
 }
 
 static void refused(const char *entry, const char *why)
 {
-	struct strings list;
+	scoped(strings_release) struct strings list = { 0 };
 	struct err err;
 
 	strings_init(&list);
@@ -79,7 +77,6 @@ static void refused(const char *entry, const char *why)
 	ok(!metric_lines_new(&list, &err), entry);
 	is_int(err.exit_status, EX_USAGE, "a wrong expression is a usage error");
 	ok(strstr(err.text, why), why);
-	strings_release(&list);
 }
 
 static double clock_s;
@@ -100,7 +97,7 @@ static void count(const char *name, double value, void *arg)
 /* After a burst of 0.1 s, lines that come at once are skipped; a second later 5 ms are there. */
 static void test_limit(void)
 {
-	struct strings list;
+	scoped(strings_release) struct strings list = { 0 };
 	struct err err;
 	struct metric_lines *m;
 	int n = 0;
@@ -117,7 +114,6 @@ static void test_limit(void)
 		metric_lines_feed(m, "x 1\n", 4, 6.0 + 10 * i, count, &n);
 	is_int(n, 1000, "all lines that come slowly are read");
 	metric_lines_free(m);
-	strings_release(&list);
 }
 
 /* What --stop-nan reads without --metric. */
@@ -146,7 +142,7 @@ static void test_losses(void)
 		{ "loss info: none", "" },
 		{ "loss nanometers", "" },
 	};
-	struct strings list;
+	scoped(strings_release) struct strings list = { 0 };
 
 	strings_init(&list);
 	strings_add(&list, recorder_losses_in_log);
@@ -158,7 +154,6 @@ static void test_losses(void)
 		is_str(got, want, lines[i][0]);
 		free(got);
 	}
-	strings_release(&list);
 }
 
 int main(void)

@@ -1,5 +1,6 @@
 /* Even and regular numbers of devices: by hand on uneven nodes, and by search on equal ones. */
 #include "pollux/assign.h"
+#include "pollux/mem.h"
 #include "pollux/node_sizes.h"
 #include "tap.h"
 
@@ -93,16 +94,14 @@ static void test_text(void)
 	static const char *const wrong[] = { "", "x", "0", "4*", "4*0", "2 4", "4*9999999", "-1",
 					     "4;2" };
 	struct node_sizes nodes = { devices, 5 }, back;
-	struct text t = TEXT_INIT;
-	int *read;
+	scoped(text_release) struct text t = TEXT_INIT;
+	autofree int *read = NULL;
 
 	node_sizes_print(&nodes, &t);
 	is_str(t.data, "8 4*3 2", "sizes of nodes are printed as text");
 	read = node_sizes_parse(t.data, &back);
 	ok(read && back.n == 5 && !memcmp(read, devices, sizeof(devices)),
 	   "printed sizes of nodes are read back");
-	free(read);
-	text_release(&t);
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
 		ok(!node_sizes_parse(wrong[i], &back) && back.n == 0, wrong[i]);
 }

@@ -12,7 +12,7 @@ static char root[] = "/tmp/test_oom_killer.XXXXXX";
 /* A file below root, its directories made. */
 static void put(const char *path, const char *text)
 {
-	char *name = xasprintf("%s/%s", root, path);
+	autofree char *name = xasprintf("%s/%s", root, path);
 	FILE *f;
 
 	for (char *p = name + strlen(root) + 1; (p = strchr(p, '/')); p++) {
@@ -23,20 +23,17 @@ static void put(const char *path, const char *text)
 	f = fopen(name, "w");
 	if (!f || fputs(text, f) < 0 || fclose(f))
 		printf("# cannot write %s\n", name);
-	free(name);
 }
 
 static void is_reading(int64_t kills, int64_t memory_bytes, bool of_group, const char *what)
 {
-	char *proc = xasprintf("%s/proc", root), *cgroup = xasprintf("%s/cgroup", root);
+	autofree char *proc = xasprintf("%s/proc", root), *cgroup = xasprintf("%s/cgroup", root);
 	struct oom_reading r;
 
 	oom_read(proc, cgroup, &r);
 	ok(r.kills == kills && r.memory_bytes == memory_bytes && r.of_group == of_group, what);
 	if (r.kills != kills || r.memory_bytes != memory_bytes)
 		printf("# %lld kills, %lld bytes\n", (long long)r.kills, (long long)r.memory_bytes);
-	free(proc);
-	free(cgroup);
 }
 
 static void test_read(void)

@@ -5,6 +5,7 @@
 
 #include "cli/commands.h"
 #include "tap.h"
+#include "pollux/mem.h"
 
 struct values {
 	int64_t count;
@@ -301,14 +302,13 @@ static const char help_text[] =
 
 static void test_help(void)
 {
-	char *text = NULL;
+	autofree char *text = NULL;
 	size_t n = 0;
 	FILE *out = open_memstream(&text, &n);
 
 	command_help(&command, true, out);
 	fclose(out);
 	is_str(text, help_text, "the help is made from the table of options");
-	free(text);
 }
 
 int main(void)

@@ -4,6 +4,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "pollux/mem.h"
 #include "pollux/pass_files.h"
 #include "tap.h"
 
@@ -21,7 +22,7 @@ static const char *said(const struct paths *paths, const char *text, enum outage
 int main(void)
 {
 	char dir[] = "/tmp/outage-XXXXXX", why[40];
-	struct paths paths = { 0 };
+	scoped(paths_release) struct paths paths = { 0 };
 	double s = -1;
 
 	if (!mkdtemp(dir))
@@ -49,6 +50,5 @@ int main(void)
 	is_str(said(&paths, SAYS ": sinfo", OUTAGE_MAILBOX), "", "another outage is told once");
 	unlink(paths.outage);
 	rmdir(dir);
-	paths_release(&paths);
 	return done();
 }

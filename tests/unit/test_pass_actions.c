@@ -151,11 +151,11 @@ static struct snapshot two_kinds(void)
 /* One pass of 64 would take 16.4 ms, 3902 samples a second; two of 32 take 26.4 ms. */
 static void test_sizes_that_fit(void)
 {
-	struct snapshot s = two_kinds();
+	scoped(snapshot_release) struct snapshot s = two_kinds();
 	struct decision *d = pass_decide(&s);
 	struct actions *p = actions_of(&s, d, verdict_words);
 	const struct action *a = p->count > 0 ? &p->items[0] : NULL;
-	struct text event = TEXT_INIT;
+	scoped(text_release) struct text event = TEXT_INIT;
 
 	ok(a && a->kind == ACTION_START, "a job starts where its own sizes do not fit");
 	if (!a || a->kind != ACTION_START)
@@ -168,16 +168,14 @@ static void test_sizes_that_fit(void)
 	ok(strstr(event.data, "batch 64 = 1 * 32 * 2, learning rate * 1; goodput 2424/s") != NULL,
 	   "the history tells the goodput of the sizes that fit");
 	printf("# %s\n", event.data);
-	text_release(&event);
 	actions_free(p);
 	decision_free(d);
-	snapshot_release(&s);
 }
 
 /* The kind that the job gets was measured too, and is twice as fast. */
 static void test_model_of_the_kind(void)
 {
-	struct snapshot s = two_kinds();
+	scoped(snapshot_release) struct snapshot s = two_kinds();
 	struct knowledge fast = measured();
 	struct decision *d;
 
@@ -190,7 +188,6 @@ static void test_model_of_the_kind(void)
 	near(d->sizes[0].goodput, 64 / 0.0082, 1e-6,
 	     "goodput is by the model of the devices assigned");
 	decision_free(d);
-	snapshot_release(&s);
 }
 
 /* Runs at 16 samples a pass, though 64 were measured to be much better. */
@@ -238,7 +235,7 @@ static void add_noise(struct snapshot *s, double deviation)
  * below that of 100. */
 static void test_change_early(void)
 {
-	struct snapshot s = runs_badly();
+	scoped(snapshot_release) struct snapshot s = runs_badly();
 
 	s.windows[0] = 1;
 	ok(first_action(&s) != ACTION_CHANGE,
@@ -254,14 +251,13 @@ static void test_change_early(void)
 	s.windows[0] = POOL_WINDOWS;
 	ok(first_action(&s) != ACTION_CHANGE,
 	   "no change to a larger batch is made after more windows");
-	snapshot_release(&s);
 }
 
 /* What the run of a job whose batch may grow is offered of its own device, where there is another
  * kind as well, or not. */
 static double offered_growing(bool two)
 {
-	struct snapshot s = snapshot_new(&policy_goodput);
+	scoped(snapshot_release) struct snapshot s = snapshot_new(&policy_goodput);
 	struct job *job = add_job(&s, 1, 64);
 	struct decision *d;
 	double goodput;
@@ -280,7 +276,6 @@ static double offered_growing(bool two)
 	d = pass_decide(&s);
 	goodput = offers_at(&d->sched_jobs[0], d->sched_jobs[0].kind, 0, 1).goodput;
 	decision_free(d);
-	snapshot_release(&s);
 	return goodput;
 }
 
@@ -294,7 +289,7 @@ static void test_growth_by_kind(void)
 /* Runs at 1024 samples, which are too many for a noise scale of 100. */
 static void test_change_back(double deviation, bool changes, const char *name)
 {
-	struct snapshot s = runs_badly();
+	scoped(snapshot_release) struct snapshot s = runs_badly();
 	struct job *job = &s.jobs.items[0];
 
 	job->declared.batch.max = 4096;
@@ -304,14 +299,13 @@ static void test_change_back(double deviation, bool changes, const char *name)
 	s.windows[0] = POOL_WINDOWS;
 	add_noise(&s, deviation);
 	ok((first_action(&s) == ACTION_CHANGE) == changes, name);
-	snapshot_release(&s);
 }
 
 /* A newcomer of a workload that another job is measured for does not end that job's slice, nor the
  * turn of a job that had its own. */
 static void test_measured_elsewhere(void)
 {
-	struct snapshot s = snapshot_new(&policy_goodput);
+	scoped(snapshot_release) struct snapshot s = snapshot_new(&policy_goodput);
 	struct decision *d;
 
 	add_device(&s, "cpu:0", "cpu");
@@ -333,12 +327,11 @@ static void test_measured_elsewhere(void)
 	ok(!d->sched_jobs[1].measured_elsewhere,
 	   "a waiting job of a known workload is not measured elsewhere");
 	decision_free(d);
-	snapshot_release(&s);
 }
 
 static void test_change(void)
 {
-	struct snapshot s = runs_badly();
+	scoped(snapshot_release) struct snapshot s = runs_badly();
 	struct decision *d;
 	struct actions *p;
 
@@ -357,7 +350,6 @@ static void test_change(void)
 	       "a run is changed to the sizes of most goodput");
 	actions_free(p);
 	decision_free(d);
-	snapshot_release(&s);
 }
 
 /* --- suspension --- */
@@ -396,14 +388,13 @@ static void check_turns(struct snapshot *s, const char *want, const char *name)
 	};
 	struct decision *d = pass_decide(s);
 	struct actions *p = actions_of(s, d, verdict_words);
-	struct text got = TEXT_INIT;
+	scoped(text_release) struct text got = TEXT_INIT;
 
 	for (int i = 0; i < p->count; i++)
 		if (words[p->items[i].kind])
 			text_addf(&got, "%s%s %lld", got.length ? ", " : "",
 				  words[p->items[i].kind], (long long)p->items[i].job_id);
 	is_str(got.length ? got.data : "", want, name);
-	text_release(&got);
 	actions_free(p);
 	decision_free(d);
 	snapshot_release(s);
@@ -503,7 +494,7 @@ static void test_loses(void)
 /* What the policy is told of a job that never leaves its device, by the state of its run. */
 static bool told_preemptible(enum run_state state)
 {
-	struct snapshot s = takes_turns();
+	scoped(snapshot_release) struct snapshot s = takes_turns();
 	struct decision *d;
 	bool is;
 
@@ -515,7 +506,6 @@ static bool told_preemptible(enum run_state state)
 	d = pass_decide(&s);
 	is = d->sched_jobs[0].preemptible;
 	decision_free(d);
-	snapshot_release(&s);
 	return is;
 }
 
@@ -528,7 +518,7 @@ static void test_assigned(void)
 /* The beginning of the slice of a run launched 700 s ago, whose first step took so long. */
 static double slice_began(const char *framework, double first_step_s)
 {
-	struct snapshot s = takes_turns();
+	scoped(snapshot_release) struct snapshot s = takes_turns();
 	struct decision *d;
 	double began_s;
 
@@ -537,7 +527,6 @@ static double slice_began(const char *framework, double first_step_s)
 	d = pass_decide(&s);
 	began_s = d->sched_jobs[0].launched_s - (NOW_BOOT_S - 700);
 	decision_free(d);
-	snapshot_release(&s);
 	return began_s;
 }
 

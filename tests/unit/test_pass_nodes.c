@@ -50,10 +50,9 @@ static char *told(const struct snapshot *s, const struct decision *d, int64_t id
 static void is_told(const struct snapshot *s, const struct decision *d, int64_t id,
 		    const char *want, const char *name)
 {
-	char *got = told(s, d, id);
+	autofree char *got = told(s, d, id);
 
 	is_str(got, want, name);
-	free(got);
 }
 
 static const struct policy *const every_policy[] = {
@@ -83,7 +82,7 @@ static void test_numbers(void)
 
 	for (size_t p = 0; p < sizeof(every_policy) / sizeof(every_policy[0]); p++)
 		for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-			struct snapshot s = snapshot_new(every_policy[p]);
+			scoped(snapshot_release) struct snapshot s = snapshot_new(every_policy[p]);
 			struct decision *d;
 			char name[80];
 
@@ -95,13 +94,12 @@ static void test_numbers(void)
 				 every_policy[p]->name, cases[i].least, cases[i].most);
 			is_told(&s, d, 1, cases[i].want, name);
 			decision_free(d);
-			snapshot_release(&s);
 		}
 }
 
 static void test_too_few(void)
 {
-	struct snapshot s = snapshot_new(&policy_goodput);
+	scoped(snapshot_release) struct snapshot s = snapshot_new(&policy_goodput);
 	struct decision *d;
 
 	add_nodes(&s, 2, 4);
@@ -110,13 +108,12 @@ static void test_too_few(void)
 	is_told(&s, d, 1, "needs 16 devices; 8 can be used here",
 		"a job of more devices than there are is told so");
 	decision_free(d);
-	snapshot_release(&s);
 }
 
 /* The same where the model of the workload is known: its table ends with the devices there are. */
 static void test_too_few_known(void)
 {
-	struct snapshot s = snapshot_new(&policy_goodput);
+	scoped(snapshot_release) struct snapshot s = snapshot_new(&policy_goodput);
 	struct decision *d;
 
 	add_nodes(&s, 2, 4);
@@ -126,7 +123,6 @@ static void test_too_few_known(void)
 	is_told(&s, d, 1, "needs 1600 devices; 8 can be used here",
 		"a measured job of more devices than there are is told so");
 	decision_free(d);
-	snapshot_release(&s);
 }
 
 static struct job *promise(struct snapshot *s, int64_t id, int devices)
@@ -173,7 +169,7 @@ static void test_guarantees(void)
 /* Jobs that keep their devices hold one of each node; a job of four finds no node. */
 static void test_no_room(void)
 {
-	struct snapshot s = snapshot_new(&policy_fifo);
+	scoped(snapshot_release) struct snapshot s = snapshot_new(&policy_fifo);
 	struct decision *d;
 
 	add_nodes(&s, 2, 4);
@@ -192,16 +188,15 @@ static void test_no_room(void)
 	is_told(&s, d, 4, "n1 n1 on 1",
 		"a smaller job gets devices that the larger one cannot use");
 	decision_free(d);
-	snapshot_release(&s);
 }
 
 /* The same where the small jobs can be relaunched: one of them moves. */
 static void test_makes_room(void)
 {
-	struct snapshot s = snapshot_new(&policy_fifo);
+	scoped(snapshot_release) struct snapshot s = snapshot_new(&policy_fifo);
 	struct decision *d;
 	struct actions *p;
-	char *text;
+	autofree char *text = NULL;
 
 	add_nodes(&s, 2, 4);
 	for (int i = 0; i < 2; i++)
@@ -215,16 +210,14 @@ static void test_makes_room(void)
 	text = describe(p);
 	ok(strstr(text, "stop job 1 (1 device): makes room on its node; 1 device to its end") !=
 	   NULL, "the plan tells that the job makes room on its node");
-	free(text);
 	actions_free(p);
 	decision_free(d);
-	snapshot_release(&s);
 }
 
 /* A job that takes less gets less. */
 static void test_lowered(void)
 {
-	struct snapshot s = snapshot_new(&policy_fifo);
+	scoped(snapshot_release) struct snapshot s = snapshot_new(&policy_fifo);
 	struct decision *d;
 	struct job *job;
 
@@ -243,13 +236,12 @@ static void test_lowered(void)
 			       "4 devices on one node",
 			       "the reason tells why a job gets fewer devices");
 	decision_free(d);
-	snapshot_release(&s);
 }
 
 /* The processors of the nodes are not known here: a plan that wants cores is bound to none. */
 static void test_cores(void)
 {
-	struct snapshot s = snapshot_new(&policy_fifo);
+	scoped(snapshot_release) struct snapshot s = snapshot_new(&policy_fifo);
 	struct decision *d;
 	struct actions *p;
 
@@ -263,7 +255,6 @@ static void test_cores(void)
 			       "a run on other machines is bound to no processors");
 	actions_free(p);
 	decision_free(d);
-	snapshot_release(&s);
 }
 
 /* --- goodput --- */
@@ -282,7 +273,7 @@ static struct knowledge on_nodes(int replicas, int nodes, double sync_node_s)
 
 static void decide_goodput(struct knowledge k, const char *want, const char *name)
 {
-	struct snapshot s = snapshot_new(&policy_goodput);
+	scoped(snapshot_release) struct snapshot s = snapshot_new(&policy_goodput);
 	struct job *job = NULL;
 	struct decision *d;
 
@@ -295,7 +286,6 @@ static void decide_goodput(struct knowledge k, const char *want, const char *nam
 	d = pass_decide(&s);
 	is_told(&s, d, 1, want, name);
 	decision_free(d);
-	snapshot_release(&s);
 }
 
 static void test_goodput(void)
@@ -323,7 +313,7 @@ static void test_goodput_least(void)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct snapshot s = snapshot_new(&policy_goodput);
+		scoped(snapshot_release) struct snapshot s = snapshot_new(&policy_goodput);
 		struct decision *d;
 		char name[80];
 
@@ -336,7 +326,6 @@ static void test_goodput_least(void)
 			 cases[i].most);
 		is_told(&s, d, 1, cases[i].want, name);
 		decision_free(d);
-		snapshot_release(&s);
 	}
 }
 
@@ -356,12 +345,12 @@ static struct run *add_run_on(struct snapshot *s, struct job *job, int first, in
  * neither a relaunch nor another configuration would gain what one node would. */
 static void test_on_more_nodes(bool takes_configs)
 {
-	struct snapshot s = snapshot_new(&policy_goodput);
+	scoped(snapshot_release) struct snapshot s = snapshot_new(&policy_goodput);
 	struct job *large;
 	struct decision *d;
 	struct run *run;
 	struct actions *p;
-	char *text;
+	autofree char *text = NULL;
 
 	add_nodes(&s, 3, 4);
 	for (int i = 0; i < 4; i++)
@@ -388,17 +377,15 @@ static void test_on_more_nodes(bool takes_configs)
 	   takes_configs ? "a program on more nodes than the fewest keeps its configuration"
 			 : "a run on more nodes than the fewest stays");
 	printf("# %s\n", text);
-	free(text);
 	actions_free(p);
 	decision_free(d);
-	snapshot_release(&s);
 }
 
 /* --- many nodes --- */
 
 static void test_many(void)
 {
-	struct snapshot s = snapshot_new(&policy_goodput);
+	scoped(snapshot_release) struct snapshot s = snapshot_new(&policy_goodput);
 	struct decision *d;
 	int given = 0;
 
@@ -412,14 +399,13 @@ static void test_many(void)
 	ok(given >= 240 && given <= 30 * 64, "30 jobs have their devices on 1,000 nodes");
 	printf("# %d devices\n", given);
 	decision_free(d);
-	snapshot_release(&s);
 }
 
 /* A plan whose replicas have three devices, on nodes of four. */
 static void test_wide_plan(void)
 {
 	for (size_t p = 0; p < sizeof(every_policy) / sizeof(every_policy[0]); p++) {
-		struct snapshot s = snapshot_new(every_policy[p]);
+		scoped(snapshot_release) struct snapshot s = snapshot_new(every_policy[p]);
 		struct job *job;
 		struct decision *d;
 
@@ -431,7 +417,6 @@ static void test_wide_plan(void)
 		is_int(d->sizes[0].configuration.width, 3,
 		       "a plan of wide replicas runs with three devices each");
 		decision_free(d);
-		snapshot_release(&s);
 	}
 }
 

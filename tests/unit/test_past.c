@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "pollux/mem.h"
 #include "pollux/view.h"
 #include "tap.h"
 
@@ -104,7 +105,7 @@ static void test_period(void)
 static void test_names(void)
 {
 	struct past p = { .period = { .since_s = FRIDAY, .now_s = FRIDAY + DAY, .by = PAST_NAME } };
-	struct job a = job_of(1, JOB_FAILED, FRIDAY, FRIDAY, FRIDAY + 4 * H);
+	scoped(job_release) struct job a = job_of(1, JOB_FAILED, FRIDAY, FRIDAY, FRIDAY + 4 * H);
 	struct job b = job_of(2, JOB_CANCELLED, FRIDAY, (double)NAN, FRIDAY + H);
 	struct run runs[3] = {
 		run_of(FRIDAY, FRIDAY + H, H, 1, 9 * H),
@@ -125,7 +126,6 @@ static void test_names(void)
 	is_int(row(&p, "even")->jobs, 1, "a job that ended without a run counts");
 	is_int(row(&p, "even")->started, 0, "a job that ended without a run never started");
 	past_release(&p);
-	job_release(&a);
 	job_release(&b);
 }
 
@@ -134,7 +134,7 @@ static void test_summer_time(void)
 {
 	double begin = 20022 * DAY + 22 * H;	/* 2024-10-26 22:00 UTC: midnight there */
 	struct past p = { .period = { .since_s = begin, .now_s = begin + 2 * DAY } };
-	struct job job = job_of(1, JOB_RUNNING, begin, begin, (double)NAN);
+	scoped(job_release) struct job job = job_of(1, JOB_RUNNING, begin, begin, (double)NAN);
 	struct run run = run_of(begin, begin + 26 * H, 26 * H, 1, 0);
 	double unknown = (double)NAN;
 
@@ -145,7 +145,6 @@ static void test_summer_time(void)
 	     "the day that summer time ends has 25 hours");
 	near(row(&p, "2024-10-28")->device_s, H, 1e-9, "the day after the long one has the rest");
 	past_release(&p);
-	job_release(&job);
 }
 
 int main(void)

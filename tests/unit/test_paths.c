@@ -47,7 +47,7 @@ static void test_places(void)
 {
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
 		char *dir = expand(places[i].want_dir), *config = expand(places[i].want_config);
-		char *store = xasprintf("%s/pollux.db", dir);
+		autofree char *store = xasprintf("%s/pollux.db", dir);
 		struct paths p;
 
 		set("POLLUX_DIR", places[i].pollux);
@@ -62,7 +62,6 @@ static void test_places(void)
 		is_str(p.dir, NULL, "released paths have no directory");
 		free(dir);
 		free(config);
-		free(store);
 	}
 	unsetenv("XDG_STATE_HOME");
 	unsetenv("XDG_CONFIG_HOME");
@@ -70,7 +69,7 @@ static void test_places(void)
 
 static void test_names(void)
 {
-	struct paths p;
+	scoped(paths_release) struct paths p = { 0 };
 	char *name;
 
 	set("POLLUX_DIR", "/p");
@@ -95,38 +94,31 @@ static void test_names(void)
 	is_str(name, "/p/run/device-a_.._.._b.lock",
 	       "the lock of a device has no slashes of its name");
 	free(name);
-	paths_release(&p);
 }
 
 static int mode_of(const char *format, const char *dir)
 {
-	char *path = xasprintf("%s%s", dir, format);
+	autofree char *path = xasprintf("%s%s", dir, format);
 	struct stat st;
-	int mode = stat(path, &st) ? -1 : (int)(st.st_mode & 07777);
 
-	free(path);
-	return mode;
+	return stat(path, &st) ? -1 : (int)(st.st_mode & 07777);
 }
 
 /* Try to create the store's directories at ROOT/where. */
 static int create(const char *where)
 {
-	char *dir = xasprintf("%s/%s", root, where);
-	struct paths p;
-	int rc;
+	autofree char *dir = xasprintf("%s/%s", root, where);
+	scoped(paths_release) struct paths p = { 0 };
 
 	set("POLLUX_DIR", dir);
 	err = (struct err){ 0 };
 	paths_init(&p, &err);
-	rc = paths_create(&p, &err);
-	paths_release(&p);
-	free(dir);
-	return rc;
+	return paths_create(&p, &err);
 }
 
 static void test_create(void)
 {
-	char *want;
+	autofree char *want = NULL;
 
 	umask(0);	/* the modes are ours, not the umask's */
 	is_int(create("new/deep/store"), 0, "a directory and its parents are made");
@@ -154,7 +146,6 @@ static void test_create(void)
 	want = xasprintf("others may write to '%s/new'; type: export POLLUX_DIR=%s/new/pollux",
 			 root, root);
 	is_str(err.text, want, "the error of a directory for all says what to type");
-	free(want);
 	chmod("new", 0700);
 
 	fclose(fopen("file", "w"));
@@ -187,7 +178,7 @@ static void test_network(void)
 
 int main(void)
 {
-	char *command;
+	autofree char *command = NULL;
 
 	if (!mkdtemp(root) || chdir(root))
 		return 1;
@@ -198,6 +189,5 @@ int main(void)
 	command = xasprintf("rm -rf '%s'", root);
 	if (system(command))
 		return 1;
-	free(command);
 	return done();
 }

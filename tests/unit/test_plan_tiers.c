@@ -38,7 +38,7 @@ static bool same_decision(const struct decision *a, const struct decision *b)
 static void with_plans(struct snapshot *s, struct job *job, bool both)
 {
 	const char *declared = both ? "dp=--dp\nzero=--zero" : "dp=--dp";
-	struct execution_plans plans;
+	scoped(execution_plans_release) struct execution_plans plans = { 0 };
 	struct workload *w;
 	struct err err;
 
@@ -62,7 +62,6 @@ static void with_plans(struct snapshot *s, struct job *job, bool both)
 	s->workloads.count += plans.count;
 	job->declared.plans = xstrdup(declared);
 	job->declared.suspend = SUSPEND_NEVER;
-	execution_plans_release(&plans);
 }
 
 /* As drawn(); the first job of every second one has plans. */
@@ -404,10 +403,9 @@ static char *letters_of(const struct snapshot *s)
 
 static void acts(struct snapshot s, const char *want, const char *name)
 {
-	char *got = letters_of(&s);
+	autofree char *got = letters_of(&s);
 
 	is_str(got, want, name);
-	free(got);
 	snapshot_free(&s);
 }
 

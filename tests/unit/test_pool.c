@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "pollux/mem.h"
 #include "pollux/noise_scale.h"
 #include "pollux/observation.h"
 #include "tap.h"
@@ -174,11 +175,10 @@ static void test_noise(void)
 
 static void is_printed(const struct noise_estimate *e, const char *want)
 {
-	struct text t = TEXT_INIT;
+	scoped(text_release) struct text t = TEXT_INIT;
 
 	noise_estimate_print(e, &t);
 	is_str(t.data, want, "the estimate is printed with its interval");
-	text_release(&t);
 }
 
 /* Fieller's ends for n entries with a spread of a tenth of both means, which are 2 and 3000, by

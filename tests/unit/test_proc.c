@@ -9,6 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "pollux/file.h"
+#include "pollux/mem.h"
 #include "pollux/proc.h"
 #include "tap.h"
 
@@ -35,14 +37,12 @@ static pid_t start(void)
 static bool has_file_state(pid_t pid, char wanted)
 {
 	char path[48], line[256] = "";
-	FILE *file;
+	scoped(close_file) FILE *file = NULL;
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", (int)pid, (int)pid);
 	file = fopen(path, "re");
 	if (!file || !fgets(line, sizeof(line), file))
 		line[0] = '\0';
-	if (file)
-		fclose(file);
 	return strstr(line, ") ") && strstr(line, ") ")[2] == wanted;
 }
 
@@ -69,13 +69,10 @@ static bool is_dead(pid_t pid)
 static int n_found(void)
 {
 	struct proc_marks marks = { .ancestor = getpid() };
-	struct pid_list list;
-	int n;
+	scoped(pid_list_release) struct pid_list list = { 0 };
 
 	proc_find(&marks, &list);
-	n = list.count;
-	pid_list_release(&list);
-	return n;
+	return list.count;
 }
 
 #define SHARED_BYTES (64 << 20)
@@ -84,7 +81,7 @@ static int n_found(void)
 static void test_shared_memory(void)
 {
 	struct proc_marks children = { .ancestor = getpid() };
-	char *memory = malloc(SHARED_BYTES);
+	autofree char *memory = malloc(SHARED_BYTES);
 	pid_t pids[3];
 	int64_t bytes;
 
@@ -104,7 +101,6 @@ static void test_shared_memory(void)
 		kill(pids[i], SIGKILL);
 		waitpid(pids[i], NULL, 0);
 	}
-	free(memory);
 }
 
 static bool sleeps(pid_t pid)

@@ -23,14 +23,13 @@ static double now;
 static void begin(void)
 {
 	static int n;
-	char *dir = xasprintf("%s/%d", root, ++n);
+	autofree char *dir = xasprintf("%s/%d", root, ++n);
 	struct job_command c = { .program = xstrdup("/bin/true"), .directory = xstrdup("/") };
 	struct dependency_list none = { 0 };
-	struct job job;
+	scoped(job_release) struct job job = { 0 };
 	bool claimed = false;
 
 	setenv("POLLUX_DIR", dir, 1);
-	free(dir);
 	job_init(&job);
 	job.declared.name = xstrdup("x");
 	job.declared.workload = xstrdup("w");
@@ -53,7 +52,6 @@ static void begin(void)
 	run.launch_boot_s = now = clock_boot_s();
 	recorder_init(&r);
 	job_command_release(&c);
-	job_release(&job);
 }
 
 static void end(void)
@@ -158,7 +156,7 @@ static void test_change(void)
 	}
 	observation_list_release(&list);
 
-	struct gradient_list g = gradients();
+	scoped(gradient_list_release) struct gradient_list g = gradients();
 
 	ok(g.count == 2 && configuration_batch_size(&g.items[0].window.configuration) == 128 &&
 	   g.items[0].window.n == 8 &&
@@ -166,7 +164,6 @@ static void test_change(void)
 	   g.items[1].window.configuration.accumulation_steps == 4 &&
 	   g.items[1].window.n == 4 && g.items[1].window.sum_grad_sqr == 12,
 	   "a window of gradients is of one configuration");
-	gradient_list_release(&g);
 
 	want(128, 1, 1);
 	steps(200, 4, "CONFIG=2\n");
@@ -190,11 +187,10 @@ static void test_change(void)
 /* The only observation: its windows and its mean. */
 static void is_observed(int n_windows, double step_time_s, const char *name)
 {
-	struct observation_list list = observations();
+	scoped(observation_list_release) struct observation_list list = observations();
 
 	ok(list.count == 1 && list.items[0].n_windows == n_windows &&
 	   fabs(list.items[0].step_time_s - step_time_s) < 1e-9, name);
-	observation_list_release(&list);
 }
 
 /* While windows differ, the last one is written, but not beside what was measured earlier. */
@@ -233,7 +229,7 @@ static void test_means_of_steps(void)
 static void test_not_changed(void)
 {
 	struct observation_list list;
-	struct gradient_list g;
+	scoped(gradient_list_release) struct gradient_list g = { 0 };
 
 	begin();
 	steps(100, 4, "CONFIG=5\nGRAD_SQR=1\nGRAD_VAR=2\n");
@@ -245,7 +241,6 @@ static void test_not_changed(void)
 	ok(list.count == 0 && g.count == 0, "steps in an unknown configuration measure nothing");
 	near(run.last_samples, 640, 0, "steps in an unknown configuration count as progress");
 	observation_list_release(&list);
-	gradient_list_release(&g);
 	want(64, 2, 1);
 	want(32, 4, 1);
 	steps(100, 4, "CONFIG=1\n");
@@ -267,7 +262,7 @@ static void test_not_changed(void)
 static void test_moments(void)
 {
 	static const double x[] = { 1, 2, 4, 8.5 };
-	struct gradient_list g;
+	scoped(gradient_list_release) struct gradient_list g = { 0 };
 	char text[128];
 
 	begin();
@@ -292,7 +287,6 @@ static void test_moments(void)
 	ok(g.items[0].window.first_samples == 128 && g.items[0].window.last_samples == 512 &&
 	   configuration_batch_size(&g.items[0].window.configuration) == 128,
 	   "a window has its position and batch");
-	gradient_list_release(&g);
 	end();
 }
 
@@ -346,14 +340,13 @@ static void test_windows(void)
 
 static void test_no_position(void)
 {
-	struct gradient_list g;
+	scoped(gradient_list_release) struct gradient_list g = { 0 };
 
 	begin();
 	for (int i = 0; i < 3; i++)
 		steps(1, 50, "SAMPLES=0\nGRAD_SQR=1\nGRAD_VAR=2\n");
 	g = gradients();
 	ok(g.count == 1 && g.items[0].window.n == 150, "a position that stays 0 fills no window");
-	gradient_list_release(&g);
 	end();
 }
 
@@ -361,7 +354,7 @@ static void test_no_position(void)
  * 10 - x the same, their products -6.375 */
 static void test_groups(void)
 {
-	struct gradient_list g;
+	scoped(gradient_list_release) struct gradient_list g = { 0 };
 
 	begin();
 	report("SAMPLES=128\nGRAD_SQR=1\nGRAD_VAR=9\nGRAD_SAMPLES=2\n");
@@ -377,7 +370,6 @@ static void test_groups(void)
 	     "means of several updates deviate as that many");
 	near(g.items[0].window.cross_grad, -6.375, 1e-14,
 	     "means of several updates have products as that many");
-	gradient_list_release(&g);
 	end();
 }
 
@@ -442,7 +434,7 @@ static void test_totals(void)
 /* A run of a job that stood at so many samples and had lost some. */
 static void begin_at(double samples, double lost_samples)
 {
-	struct job job;
+	scoped(job_release) struct job job = { 0 };
 
 	begin();
 	job_init(&job);
@@ -451,12 +443,11 @@ static void begin_at(double samples, double lost_samples)
 	job.progress.lost_s = 10;
 	job.progress.run_time_s = 100;
 	recorder_begin(&r, &job);
-	job_release(&job);
 }
 
 static void test_metrics(void)
 {
-	struct job_metric_list list;
+	scoped(job_metric_list_release) struct job_metric_list list = { 0 };
 	struct job job;
 	char line[64];
 
@@ -477,7 +468,6 @@ static void test_metrics(void)
 	is_str(list.items[0].name, "acc", "metrics are kept by name");
 	ok(list.items[0].last == 0.25 && list.items[0].samples == 1020,
 	   "a metric has its last value");
-	job_metric_list_release(&list);
 	job_release(&job);
 	end();
 }
@@ -547,7 +537,7 @@ static void positions(double samples, double first, double second, bool has_repo
 
 static void in_doubt(enum position_doubt doubt)
 {
-	struct job job;
+	scoped(job_release) struct job job = { 0 };
 
 	begin();
 	job_init(&job);
@@ -557,7 +547,6 @@ static void in_doubt(enum position_doubt doubt)
 	recorder_begin(&r, &job);
 	report("SAMPLES=1000\n");
 	report("SAMPLES=1100\n");
-	job_release(&job);
 }
 
 static void test_doubt(void)
@@ -619,11 +608,10 @@ static void logged(enum step_unit unit, double position, double n, double unit_s
 		.unit = unit, .basis = n > 0 ? STEP_BY_ARRIVAL : STEP_UNTIMED, .position = position,
 		.total = 1000, .n = n, .unit_s = unit_s,
 	};
-	struct job job;
+	scoped(job_release) struct job job = { 0 };
 
 	job_init(&job);
 	recorder_add_logged(&r, &run, &job, &e);
-	job_release(&job);
 }
 
 /* Two windows of steps of so many seconds, four lines each. */
@@ -830,7 +818,7 @@ static void test_logged_unit(void)
 /* A suspension of 1000 s between two steps. */
 static void test_suspension(void)
 {
-	struct observation_list list;
+	scoped(observation_list_release) struct observation_list list = { 0 };
 
 	begin();
 	steps(100, 8, "");
@@ -845,7 +833,6 @@ static void test_suspension(void)
 	     "a step that spans a suspension is not timed");
 	near(list.count > 0 ? (double)list.items[0].n_outliers : 9, 0, 0,
 	     "a step that spans a suspension is no outlier");
-	observation_list_release(&list);
 	ok(run.duration_s < 0 && run.duration_s > -1001, "a run's duration is by its own clock");
 	end();
 }
@@ -902,7 +889,7 @@ static void test_tier(void)
 /* Another supervisor goes on with the run, which has come back to devices of another tier. */
 static void test_tier_of_other_supervisor(void)
 {
-	struct observation_list list;
+	scoped(observation_list_release) struct observation_list list = { 0 };
 
 	begin();
 	steps_on(TIER_FAST, 100);
@@ -912,7 +899,6 @@ static void test_tier_of_other_supervisor(void)
 	list = observations();
 	near(of_tier(&list, TIER_FAR)->step_time_s, .15, 1e-9,
 	     "another supervisor keeps the step times of tiers apart");
-	observation_list_release(&list);
 	end();
 }
 
@@ -942,7 +928,7 @@ static void test_cores_by_tier(void)
 /* What a report says is believed only of a process of the run. */
 static void test_senders(void)
 {
-	struct gradient_list list;
+	scoped(gradient_list_release) struct gradient_list list = { 0 };
 	struct run now_stored;
 
 	begin();
@@ -965,7 +951,6 @@ static void test_senders(void)
 	steps(5, 8, "GRAD_SQR=1\nGRAD_VAR=1\n");
 	list = gradients();
 	is_int(list.count, 1, "a process of the run measures gradients");
-	gradient_list_release(&list);
 	now_stored = stored();
 	is_int(now_stored.refused_reports, 1, "the number of refused reports is stored");
 	run_release(&now_stored);
@@ -1022,10 +1007,9 @@ static void test_positions(void)
 	end();
 	begin();
 	for (int i = 0; i < 4; i++) {
-		char *text = xasprintf("SAMPLES=%d\nSTEP=%d\n", 100 * i, i);
+		autofree char *text = xasprintf("SAMPLES=%d\nSTEP=%d\n", 100 * i, i);
 
 		report(text);
-		free(text);
 		now += 1;
 	}
 	report("SAMPLES=1000000000000\nSTEP=1000\nLOSS=2\n");
@@ -1072,7 +1056,7 @@ static void test_other_boot(void)
 
 static void test_run_clock(void)
 {
-	struct run r1;
+	scoped(run_release) struct run r1 = { 0 };
 
 	run_init(&r1);
 	near(run_clock_s(&r1, 100), 100, 0, "the clock of a run never suspended is the boot clock");
@@ -1088,7 +1072,6 @@ static void test_run_clock(void)
 	is_int(run_held(&r1), 0, "a suspended run holds no devices");
 	r1.state = RUN_ENDED;
 	is_int(run_held(&r1), 2, "a run that ended suspended shows its last devices");
-	run_release(&r1);
 }
 
 /* --- at the end --- */
@@ -1096,7 +1079,7 @@ static void test_run_clock(void)
 /* True if a run of a job with these totals is at its end after a report. */
 static bool ends(double samples, double steps, const char *text)
 {
-	struct job job;
+	scoped(job_release) struct job job = { 0 };
 	bool is;
 
 	job_init(&job);
@@ -1107,7 +1090,6 @@ static bool ends(double samples, double steps, const char *text)
 	job.profile = true;
 	if (recorder_is_at_its_end(&r, &run, &job))
 		printf("# a profile has no end\n");
-	job_release(&job);
 	return is;
 }
 
@@ -1298,7 +1280,7 @@ static void test_done_ratio(void)
 
 int main(void)
 {
-	char *command;
+	autofree char *command = NULL;
 
 	if (!mkdtemp(root))
 		return 1;
@@ -1337,6 +1319,5 @@ int main(void)
 	command = xasprintf("rm -rf '%s'", root);
 	if (system(command))
 		return 1;
-	free(command);
 	return done();
 }

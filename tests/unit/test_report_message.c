@@ -84,7 +84,7 @@ static void test_helper_keys(void)
 
 static void test_metrics(void)
 {
-	struct text many = TEXT_INIT;
+	scoped(text_release) struct text many = TEXT_INIT;
 
 	is_int(parse("METRIC.acc=0.9\nSTEP=1\nMETRIC.val/loss=-3e2\nMETRIC.acc=0.95\n"), 0,
 	       "a message of metrics is read");
@@ -97,7 +97,6 @@ static void test_metrics(void)
 		text_addf(&many, "METRIC.m%d=%d\n", i, i);
 	is_int(parse(many.data), 0, "a message of more metrics than are kept is read");
 	is_int(m.n_metrics, REPORT_METRICS_MAX, "metrics beyond the most are passed over");
-	text_release(&many);
 }
 
 /* A value that is not finite is kept; an estimate that is not is left unknown. */
@@ -115,7 +114,7 @@ static void test_not_finite(void)
 	};
 
 	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
-		char *text = xasprintf("LOSS=%s\nMETRIC.a=%s\nSTEP=7\n", values[i].text,
+		autofree char *text = xasprintf("LOSS=%s\nMETRIC.a=%s\nSTEP=7\n", values[i].text,
 				       values[i].text);
 
 		is_int(parse(text), 0, text);
@@ -126,7 +125,6 @@ static void test_not_finite(void)
 					(isnan(m.metrics[0].value) && isnan(values[i].want))),
 		   "a value of this text is kept as a metric");
 		is_int(m.step, 7, "a value of this text does not hinder the step");
-		free(text);
 	}
 	is_int(parse("GRAD_SQR=nan\nGRAD_VAR=inf\nSTEP=1\n"), 0,
 	       "a message of estimates that overflowed is read");

@@ -54,10 +54,10 @@ struct passwd *__wrap_getpwuid(uid_t uid)
 
 static int reserve(int replicas, struct profile *p)
 {
-	struct job_command c = { .program = xstrdup("/bin/true"), .directory = xstrdup("/") };
+	scoped(job_command_release) struct job_command c =
+		{ .program = xstrdup("/bin/true"), .directory = xstrdup("/") };
 	static struct profile_settings settings;
 	static struct job job;
-	int rc;
 
 	job_init(&job);
 	job.declared.name = xstrdup("x");
@@ -67,9 +67,7 @@ static int reserve(int replicas, struct profile *p)
 	*p = (struct profile){
 		.paths = &paths, .store = &store, .settings = &settings, .job = &job, .lock = -1
 	};
-	rc = profile_reserve(p, &c, &err);
-	job_command_release(&c);
-	return rc;
+	return profile_reserve(p, &c, &err);
 }
 
 static void let_go(struct profile *p)

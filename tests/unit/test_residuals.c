@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "pollux/goodput.h"
+#include "pollux/mem.h"
 #include "tap.h"
 
 static const struct throughput_params params = {
@@ -41,17 +42,16 @@ static struct residuals of(const struct observation *o, int n)
 
 static void test_none(void)
 {
-	struct residuals r = of(NULL, 0);
+	scoped(residuals_release) struct residuals r = of(NULL, 0);
 
 	near(residuals_factor(&r, one, 16), 1, 0, "without measurements the factor is 1");
 	near(residuals_factor(NULL, one, 16), 1, 0, "without residuals the factor is 1");
-	residuals_release(&r);
 }
 
 static void test_points(void)
 {
 	struct observation o[] = { seen(16, 1, 1.2, 1), seen(64, 3, 0.9, 0.5) };
-	struct residuals r = of(o, 2);
+	scoped(residuals_release) struct residuals r = of(o, 2);
 
 	near(residuals_factor(&r, one, 16), 1.1923439335951995, 1e-12,
 	     "where it was measured, the factor is near the measured one");
@@ -69,53 +69,47 @@ static void test_points(void)
 	     "far beyond all sizes the factor stays as at the last");
 	near(residuals_factor(&r, one, 0), residuals_factor(&r, one, 1), 0,
 	     "a size of 0 counts as 1");
-	residuals_release(&r);
 }
 
 /* Tiers that are told now say nothing against what was measured before tiers were told. */
 static void test_no_tier_seen(void)
 {
 	struct observation o = seen(16, 1, 1.2, 1);
-	struct residuals r = of(&o, 1);
+	scoped(residuals_release) struct residuals r = of(&o, 1);
 	struct throughput_place far = two;
 
 	far.tier = TIER_FAR;
 	near(residuals_factor(&r, far, 16), residuals_factor(&r, two, 16), 0,
 	     "where no tier was seen, a told tier counts as the unknown one");
-	residuals_release(&r);
 }
 
 static void test_same_sizes(void)
 {
 	struct observation once = seen(16, 1, exp(0.2), 4);
 	struct observation o[] = { seen(16, 1, exp(0.1), 3), seen(16, 2, exp(0.5), 1) };
-	struct residuals a = of(&once, 1), b = of(o, 2);
+	scoped(residuals_release) struct residuals a = of(&once, 1), b = of(o, 2);
 
 	near(residuals_factor(&a, one, 16), exp(0.2 / (1 + 0.03 / 4)), 1e-12,
 	     "a larger weight means less noise");
 	near(residuals_factor(&b, one, 20), residuals_factor(&a, one, 20), 1e-12,
 	     "equal sizes are one point, at the weighted mean");
-	residuals_release(&a);
-	residuals_release(&b);
 }
 
 static void test_bad(void)
 {
 	struct observation o[] = { seen(16, 1, 1.2, 1), seen(32, 1, NAN, 1), seen(64, 1, -1, 1),
 				       seen(64, 1, 1, 0), seen(0, 1, 1, 1) };
-	struct residuals a = of(o, 1), b = of(o, 5);
+	scoped(residuals_release) struct residuals a = of(o, 1), b = of(o, 5);
 
 	near(residuals_factor(&b, one, 32), residuals_factor(&a, one, 32), 0,
 	     "observations that cannot be right are left out");
-	residuals_release(&a);
-	residuals_release(&b);
 }
 
 static void test_many(void)
 {
 	int n = 2 * RESIDUALS_MAX;
-	struct observation *o = calloc((size_t)n, sizeof(*o));
-	struct residuals r;
+	autofree struct observation *o = calloc((size_t)n, sizeof(*o));
+	scoped(residuals_release) struct residuals r = { 0 };
 
 	for (int i = 0; i < n; i++)
 		o[i] = seen(i + 1, 1, 1.1, 1);
@@ -124,14 +118,12 @@ static void test_many(void)
 	     "many equal measurements give what they agree on");
 	near(residuals_factor(&r, one, 16.0 * n), 1, 0.01,
 	     "only the first RESIDUALS_MAX observations count");
-	residuals_release(&r);
-	free(o);
 }
 
 static void test_best(void)
 {
 	struct observation o[] = { seen(64, 1, 1.4, 1), seen(32, 1, 1, 1), seen(16, 1, 1, 1) };
-	struct residuals r = of(o, 3);
+	scoped(residuals_release) struct residuals r = of(o, 3);
 	struct goodput_model g = { .params = params, .noise_scale = 100, .batch.size = 16,
 				   .batch.max = 64, .noise_is_measured = true };
 	static const int64_t sizes[] = { 16, 20, 24, 28, 32, 40, 48, 56, 64 };
@@ -156,7 +148,6 @@ static void test_best(void)
 	goodput_best_round(&g, one, &best);
 	is_int(configuration_batch_size(&best.configuration), 16,
 	       "while the noise is unknown the batch keeps its size");
-	residuals_release(&r);
 }
 
 /* One point under each of two plans, at one size: covariance 0.5. With y = ln 1.2 and ln 0.9 and

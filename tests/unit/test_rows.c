@@ -85,13 +85,11 @@ static void test_cases(void)
 		size_t n = strlen(cases[i].printed);
 
 		for (size_t piece = 1; piece <= n; piece += piece < 3 ? 1 : n) {
-			char *rows = shown(false, cases[i].printed, n, piece);
-			char *plain = shown(true, cases[i].printed, n, piece);
+			autofree char *rows = shown(false, cases[i].printed, n, piece);
+			autofree char *plain = shown(true, cases[i].printed, n, piece);
 
 			is_str(rows, cases[i].rows, cases[i].what);
 			is_str(plain, cases[i].plain, cases[i].what);
-			free(rows);
-			free(plain);
 		}
 	}
 }
@@ -100,7 +98,7 @@ static void test_large(void)
 {
 	size_t n = 3 * ROW_MOST + 17;
 	char *line = xmalloc(n + 1), *got;
-	struct text t = TEXT_INIT, want = TEXT_INIT;
+	scoped(text_release) struct text t = TEXT_INIT, want = TEXT_INIT;
 
 	memset(line, 'x', n);
 	line[n] = '\n';
@@ -121,26 +119,23 @@ static void test_large(void)
 	got = shown(true, t.data, t.length, 77);
 	is_str(got, want.data, "more rows than are held come out whole");
 	free(got);
-	text_release(&t);
-	text_release(&want);
 }
 
 static bool is_cut(const char *bytes)
 {
-	struct text t = TEXT_INIT;
+	scoped(text_release) struct text t = TEXT_INIT;
 	struct rows *r = rows_new(false, take, &t);
 	bool cut;
 
 	rows_feed(r, bytes, strlen(bytes));
 	cut = rows_are_cut(r);
 	rows_free(r);
-	text_release(&t);
 	return cut;
 }
 
 static void test_flush(void)
 {
-	struct text t = TEXT_INIT;
+	scoped(text_release) struct text t = TEXT_INIT;
 	struct rows *r = rows_new(true, take, &t);
 
 	rows_feed(r, "one\ntw", 6);
@@ -153,7 +148,6 @@ static void test_flush(void)
 	rows_end(r);
 	is_str(t.data, "one\ntwo\n", "a bar is never given out as plain text");
 	rows_free(r);
-	text_release(&t);
 	ok(!is_cut("a\nb\x1b[A"), "a row that is held can be reached");
 	ok(is_cut("b\x1b[A"), "a row before the first one cannot be reached");
 }

@@ -5,11 +5,10 @@
 
 static void leaves(const char *path, const char *want, const char *what)
 {
-	char *got = xstrdup(path);
+	autofree char *got = xstrdup(path);
 
 	run_group_leave(got);
 	is_str(got, want, what);
-	free(got);
 }
 
 int main(void)

@@ -36,10 +36,9 @@ static char *answer(const char *sql)
 
 static void answers(const char *sql, const char *want, const char *what)
 {
-	char *got = answer(sql);
+	autofree char *got = answer(sql);
 
 	is_str(got, want, what);
-	free(got);
 }
 
 /* A file with these tables and rows takes the place of the store. */
@@ -86,20 +85,19 @@ static const char rows_45[] = VERSION_45
 
 static void has_environment(int64_t id, const char *variable)
 {
-	struct job_command c;
+	scoped(job_command_release) struct job_command c = { 0 };
 
 	if (store_job_command_get(&store, id, &c, &err)) {
 		ok(false, err.text);
 		return;
 	}
 	ok(c.env.count == 1 && !strcmp(c.env.items[0], variable), "a job keeps its environment");
-	job_command_release(&c);
 }
 
 static void test_oldest(void)
 {
-	char *columns = answer(COLUMNS), *others = answer(OTHERS), *keys = answer(KEYS);
-	char *version = answer(SCHEMA);
+	autofree char *columns = answer(COLUMNS), *others = answer(OTHERS), *keys = answer(KEYS);
+	autofree char *version = answer(SCHEMA);
 	struct job job;
 
 	make_store(store_45, rows_45);
@@ -128,10 +126,6 @@ static void test_oldest(void)
 	answers("SELECT frozen_bytes FROM runs WHERE job_id = 3", "7",
 		"a supervisor of version 45 writes what it wrote");
 	answers("PRAGMA integrity_check", "ok", "SQLite finds nothing wrong");
-	free(columns);
-	free(others);
-	free(keys);
-	free(version);
 }
 
 /* Version 46 without some of what it has stands for each store that is older than a column. */

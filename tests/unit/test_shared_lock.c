@@ -149,7 +149,7 @@ static void test_nasty(const struct paths *paths, const char *dir)
 /* Another user's file that only may be read: here that of everybody but root. */
 static void test_not_writable(const struct paths *paths, const char *dir)
 {
-	char *lock = xasprintf("%s/device-cpu.lock", dir);
+	autofree char *lock = xasprintf("%s/device-cpu.lock", dir);
 	struct device d = slot(0, "0", ONE);
 	struct err err = { 0 };
 	int fd = open(lock, O_RDWR | O_CREAT | O_CLOEXEC, 0444);
@@ -165,7 +165,6 @@ static void test_not_writable(const struct paths *paths, const char *dir)
 		printf("# %s\n", strerror(errno));
 	close(fd);
 	unlink(lock);
-	free(lock);
 }
 
 static void test_directory(const struct paths *paths, const char *dir)
@@ -173,7 +172,7 @@ static void test_directory(const struct paths *paths, const char *dir)
 	struct device d = slot(0, "0", ONE);
 	struct err err = { 0 };
 	struct stat st = { 0 };
-	char *lock = xasprintf("%s/device-cpu.lock", dir);
+	autofree char *lock = xasprintf("%s/device-cpu.lock", dir);
 	mode_t old = umask(077);
 	int fd = shared_lock_take(paths, &d, &err);
 
@@ -197,7 +196,6 @@ static void test_directory(const struct paths *paths, const char *dir)
 	ok(shared_lock_look(paths, &d) == LOCK_IS_FREE,
 	   "a device is free if no shared directory is asked for");
 	unlink(lock);
-	free(lock);
 }
 
 int main(void)

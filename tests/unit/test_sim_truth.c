@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "pollux/file.h"
+#include "pollux/mem.h"
 #include "pollux/simulate.h"
 #include "pollux/text.h"
 #include "sim/application.h"
@@ -17,14 +19,13 @@ static char directory[] = "/tmp/pollux-truth.XXXXXX";
 static void write_file(const char *name, const char *text)
 {
 	char path[256];
-	FILE *f;
+	scoped(close_file) FILE *f = NULL;
 
 	snprintf(path, sizeof(path), "%s/app/%s", directory, name);
 	f = fopen(path, "w");
 	if (!f)
 		exit(2);
 	fputs(text, f);
-	fclose(f);
 }
 
 static void remove_all(void)
@@ -51,7 +52,7 @@ static double plane(double nodes, double replicas, double m)
 
 static void write_profiles(void)
 {
-	struct text text = TEXT_INIT;
+	scoped(text_release) struct text text = TEXT_INIT;
 	char path[256];
 
 	text_add(&text, "num_replicas,num_nodes,local_bsz,sync_time,step_time\r\n");
@@ -63,7 +64,6 @@ static void write_profiles(void)
 				text_addf(&text, "%d,%d,%d,0.01,%.17g\r\n", nodes * per_node, nodes,
 					  m, plane(nodes, nodes * per_node, m));
 	write_file("scalability.csv", text.data);
-	text_release(&text);
 	write_file("placements.csv", "placement,local_bsz,step_time,sync_time\n"
 		   "1,2,1,0.1\n1,4,1.4,0.1\n1,8,2.6,0.3\n"
 		   "12,2,2,0.5\n12,8,5,0.5\n" "213,2,9,1\n");
@@ -98,7 +98,7 @@ static double step_of(const struct application *a, struct placement p, int64_t m
 
 static void placements(const struct application *a)
 {
-	struct text want = TEXT_INIT;
+	scoped(text_release) struct text want = TEXT_INIT;
 	struct place_class one = place_class_packed(a, 1, 4);
 	struct placement rotated = place_of(3, 3, 2, 1), mirrored = place_of(3, 1, 2, 3);
 	struct times times;
@@ -127,7 +127,6 @@ static void placements(const struct application *a)
 		  "'%s/placements.csv'",
 		  a->directory);
 	is_str(err.text, want.data, "the error names what was asked for and the file");
-	text_release(&want);
 	placement_release(&rotated);
 	placement_release(&mirrored);
 }

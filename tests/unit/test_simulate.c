@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "pollux/file.h"
 #include "pollux/mem.h"
 #include "pollux/simulate.h"
 #include "tap.h"
@@ -100,7 +101,7 @@ static void remove_case(void)
 static void run_case(const struct sim_options *o, const char *jobs, struct sim_workload *w,
 		     struct sim_result *result)
 {
-	struct sim_profiles p;
+	scoped(sim_profiles_release) struct sim_profiles p = { 0 };
 	struct err err = { 0 };
 	char *text = xasprintf("name,time,application,num_replicas,batch_size\n%s", jobs);
 
@@ -112,7 +113,6 @@ static void run_case(const struct sim_options *o, const char *jobs, struct sim_w
 		printf("Bail out! %s\n", err.text);
 		exit(1);
 	}
-	sim_profiles_release(&p);
 }
 
 static void release_case(struct sim_workload *w, struct sim_result *result)
@@ -353,7 +353,7 @@ static void preemption(void)
 static void conservation(const char *policy, const struct sim_options *o,
 			 const struct sim_profiles *p, const struct sim_workload *w)
 {
-	struct sim_result r, again;
+	scoped(sim_result_release) struct sim_result r = { 0 }, again = { 0 };
 	struct err err = { 0 };
 	double given_s = 0;
 	int over = 0, early = 0, differ = 0, restarts = 0;
@@ -384,15 +384,13 @@ static void conservation(const char *policy, const struct sim_options *o,
 	   r.figures.gpu_hours * 3600 >= given_s - w->n_jobs * 16 * o->interval_s,
 	   "the GPU hours held are those that were given");
 	is_int(differ, 0, "a second simulation gives the same results");
-	sim_result_release(&r);
-	sim_result_release(&again);
 }
 
 static void examples(void)
 {
 	char *path = xasprintf("%s/" EXAMPLE "/profiles", root());
-	struct sim_profiles p;
-	struct sim_workload w;
+	scoped(sim_profiles_release) struct sim_profiles p = { 0 };
+	scoped(sim_workload_release) struct sim_workload w = { 0 };
 	struct err err = { 0 };
 
 	ok(sim_profiles_read(&p, path, NULL, 0, &err) == 0, "the example's profiles are read");
@@ -410,8 +408,6 @@ static void examples(void)
 		o.interference = 0.3;
 		conservation(policies[i]->name, &o, &p, &w);
 	}
-	sim_workload_release(&w);
-	sim_profiles_release(&p);
 }
 
 /* --- the published results --- */
@@ -508,9 +504,9 @@ static void compare(FILE *f, const struct sim_profiles *p)
 static void published(void)
 {
 	char *path = xasprintf("%s/EXPECTED.csv", data());
-	struct sim_profiles p;
+	scoped(sim_profiles_release) struct sim_profiles p = { 0 };
 	struct err err = { 0 };
-	FILE *f = fopen(path, "r");
+	scoped(close_file) FILE *f = fopen(path, "r");
 
 	free(path);
 	if (!f) {
@@ -520,9 +516,7 @@ static void published(void)
 	path = xasprintf("%s/profiles", data());
 	if (ok(sim_profiles_read(&p, path, NULL, 0, &err) == 0, "the published profiles are read"))
 		compare(f, &p);
-	sim_profiles_release(&p);
 	free(path);
-	fclose(f);
 }
 
 /* By tables of Student's t at 0.975: 12.7062, 4.302653, 2.2622 and 2.0860 with 1, 2, 9 and 20

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "pollux/config.h"
+#include "pollux/mem.h"
 #include "tap.h"
 
 static void test_value(void)
@@ -22,20 +23,18 @@ static void test_value(void)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		char *value = slurm_args_value(cases[i].args, "partition", 'p');
+		autofree char *value = slurm_args_value(cases[i].args, "partition", 'p');
 
 		ok(cases[i].value ? value && !strcmp(value, cases[i].value) : !value,
 		   cases[i].args);
-		free(value);
 	}
 }
 
 static void test_without_letter(void)
 {
-	char *value = slurm_args_value("-p gpu --reservation=mine", "reservation", '\0');
+	autofree char *value = slurm_args_value("-p gpu --reservation=mine", "reservation", '\0');
 
 	ok(value && !strcmp(value, "mine"), "an option without a letter is found by its name");
-	free(value);
 }
 
 static void test_own(void)

@@ -6,7 +6,7 @@
 static void add_run(void)
 {
 	struct job job;
-	struct run run;
+	scoped(run_release) struct run run = { 0 };
 
 	job_init(&job);
 	run_init(&run);
@@ -19,7 +19,6 @@ static void add_run(void)
 	snprintf(run.devices[0].id, sizeof(run.devices[0].id), "slurm:n1:0");
 	run.devices[0].cores = 1;
 	ok(store_run_add(&store, &run, &err) == 0, "a run is added");
-	run_release(&run);
 }
 
 int main(void)

@@ -134,14 +134,13 @@ static void test_jobs(void)
 
 static void check_list(const char *list, const char *want)
 {
-	struct text all = TEXT_INIT;
+	scoped(text_release) struct text all = TEXT_INIT;
 	char name[DEVICE_NODE_SIZE];
 	struct slurm_names names = { .rest = list };
 
 	while (all.length < 300 && slurm_next_node(&names, name, sizeof(name)))
 		text_addf(&all, "%s ", name);
 	is_str(all.data, want, list);
-	text_release(&all);
 }
 
 static void test_lists(void)

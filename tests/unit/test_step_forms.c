@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pollux/mem.h"
 #include "pollux/steps.h"
 #include "pollux/text.h"
 #include "steps/patterns.h"
@@ -403,7 +404,7 @@ static bool same(double a, double b)
 static void test_form(const struct form *f)
 {
 	struct step_event last = { .position = NO, .total = NO };
-	struct text t = TEXT_INIT;
+	scoped(text_release) struct text t = TEXT_INIT;
 	struct err err;
 	struct steps *s = steps_new(NULL, &err);
 	bool right;
@@ -422,7 +423,6 @@ static void test_form(const struct form *f)
 		printf("# got %g of %g in unit %d, want %g of %g in %d\n",
 		       last.position, last.total,
 		       (int)last.unit, f->position, f->total, (int)f->unit);
-	text_release(&t);
 	steps_free(s);
 }
 
@@ -449,7 +449,7 @@ static void test_part(void)
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct step_event last = { .part = NO };
-		struct text t = TEXT_INIT;
+		scoped(text_release) struct text t = TEXT_INIT;
 		struct err err;
 		struct steps *s = steps_new(NULL, &err);
 
@@ -457,7 +457,6 @@ static void test_part(void)
 			add_line(&t, cases[i].format, 0, at, 0);
 		steps_feed(s, t.data, t.length, NO, sink, &last);
 		ok(same(last.part, cases[i].part), cases[i].name);
-		text_release(&t);
 		steps_free(s);
 	}
 }
@@ -470,7 +469,7 @@ static void test_relaunch(void)
 		.line = "epoch %e step %i loss 0.2", .epochs = 2, .first = 10, .last = 100, .by = 10
 	};
 	struct step_event last = { .position = NO };
-	struct text t = TEXT_INIT;
+	scoped(text_release) struct text t = TEXT_INIT;
 	struct err err;
 	struct steps *s = steps_new(NULL, &err);
 
@@ -529,7 +528,6 @@ static void test_relaunch(void)
 	add_line(&t, "Epoch 1:  50%|### | 50/100 [00:10<00:10, 100.00it/s]", 0, 0, 0);
 	steps_feed(s, t.data, t.length, NO, sink, &last);
 	near(last.total, 600, 0, "the known number of epochs gives the total");
-	text_release(&t);
 	steps_free(s);
 }
 
@@ -537,7 +535,7 @@ static void test_relaunch(void)
 static void test_trials(void)
 {
 	struct step_event last = { .position = NO };
-	struct text t = TEXT_INIT;
+	scoped(text_release) struct text t = TEXT_INIT;
 	struct err err;
 	struct steps *s = steps_new(NULL, &err);
 
@@ -571,7 +569,6 @@ static void test_trials(void)
 	add_line(&t, "step 501 loss 0.12", 0, 0, 0);
 	steps_feed(s, t.data, t.length, NO, sink, &last);
 	near(last.position, 501, 0, "an evaluation in the same words is taken back as it ends");
-	text_release(&t);
 	steps_free(s);
 }
 

@@ -1220,7 +1220,7 @@ static void test_cpu_budget(void)
 /* Pieces of any size: the same events. */
 static void test_pieces(void)
 {
-	struct text all = TEXT_INIT;
+	scoped(text_release) struct text all = TEXT_INIT;
 	struct seen whole;
 
 	for (size_t f = 0; f < sizeof(formats) / sizeof(formats[0]); f++)
@@ -1237,7 +1237,6 @@ static void test_pieces(void)
 		ok(seen.n == whole.n && same(seen.last.position, whole.last.position),
 		   "lines in pieces of any size give the same events");
 	}
-	text_release(&all);
 }
 
 /* Lines that count one training of several. */

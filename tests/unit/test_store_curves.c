@@ -27,14 +27,11 @@ static void report(const char *name, double value)
 
 static int count_curves(void)
 {
-	struct curve_list list;
-	int n;
+	scoped(curve_list_release) struct curve_list list = { 0 };
 
 	if (store_curves_of_job(&store, 1, &list, &err))
 		return -1;
-	n = list.count;
-	curve_list_release(&list);
-	return n;
+	return list.count;
 }
 
 static void test_names(void)
@@ -65,7 +62,7 @@ static struct job_metric metric(double last, double lowest, double highest)
 /* What is kept of "loss" once these were written, one after the other. */
 static void is_kept(const char *want, const char *name, const struct job_metric *written, int n)
 {
-	struct job_metric_list list = { 0 };
+	scoped(job_metric_list_release) struct job_metric_list list = { 0 };
 	char *got = NULL;
 
 	run_sql("DELETE FROM job_metrics");
@@ -78,7 +75,6 @@ static void is_kept(const char *want, const char *name, const struct job_metric 
 				value_format(list.items[0].highest, 4).s);
 	is_str(got ? got : "", want, name);
 	free(got);
-	job_metric_list_release(&list);
 }
 
 static void test_not_finite(void)
@@ -86,7 +82,7 @@ static void test_not_finite(void)
 	const struct job_metric bad = metric((double)NAN, (double)NAN, (double)NAN),
 		endless = metric((double)INFINITY, (double)NAN, (double)NAN),
 		two = metric(2, 2, 2), three = metric(3, 3, 3);
-	struct curve_list list;
+	scoped(curve_list_release) struct curve_list list = { 0 };
 
 	is_kept("nan nan nan", "a value that was never finite is kept as NaN", &bad, 1);
 	is_kept("nan 2 2", "a value that became NaN keeps its finite bounds",
@@ -102,7 +98,6 @@ static void test_not_finite(void)
 	store_curves_of_job(&store, 1, &list, &err);
 	ok(list.count == 1 && list.items[0].n == 1 && isnan(list.items[0].points[0].value),
 	   "a curve has a point for a value that is not finite");
-	curve_list_release(&list);
 }
 
 int main(void)

@@ -82,7 +82,7 @@ static const struct run_ending {
 static void end_run(int64_t job_id, const struct run_ending *e)
 {
 	struct device device = { .id = "cpu:0" };
-	struct run run;
+	scoped(run_release) struct run run = { 0 };
 
 	run_init(&run);
 	run.job_id = job_id;
@@ -98,7 +98,6 @@ static void end_run(int64_t job_id, const struct run_ending *e)
 	run.checkpoint_samples = e->checkpoint_samples;
 	ok(store_run_end(&store, &run, &err) == 0, "the end of the run is stored");
 	run.devices = NULL;
-	run_release(&run);
 }
 
 static void test_positions(void)

@@ -62,7 +62,7 @@ static void add_run(void)
 
 static void open_own(void)
 {
-	struct text rows = TEXT_INIT;
+	scoped(text_release) struct text rows = TEXT_INIT;
 	struct paths own_paths;
 
 	ok(store_run_rows(&store, run.id, &rows, &err) == 0, "the rows of a run are read");
@@ -79,7 +79,6 @@ static void open_own(void)
 	is_int(ask(&own, "PRAGMA foreign_key_check"), -1,
 	       "no row in the store of a run's rows misses another");
 	paths_release(&own_paths);
-	text_release(&rows);
 	snprintf(journal, sizeof(journal), "%s/journal", own_root);
 	store_journal_to(open(journal, O_WRONLY | O_CREAT | O_APPEND, 0600));
 }
@@ -185,11 +184,9 @@ static char *content(struct store *s)
 
 static void same_content(const char *what)
 {
-	char *a = content(&store), *b = content(&own);
+	autofree char *a = content(&store), *b = content(&own);
 
 	is_str(a, b, what);
-	free(a);
-	free(b);
 }
 
 /* --- news comes over --- */
@@ -320,7 +317,7 @@ static void keep_store(void)
 
 static void open_copy(struct store *s, bool anew)
 {
-	struct paths at;
+	scoped(paths_release) struct paths at = { 0 };
 	char name[200];
 
 	setenv("POLLUX_DIR", copy_root, 1);
@@ -332,7 +329,6 @@ static void open_copy(struct store *s, bool anew)
 	    (anew && file_replace(at.store, before.data, before.length, &err)) ||
 	    store_open(s, &at, STORE_WRITE, &err))
 		printf("Bail out! %s\n", err.text);
-	paths_release(&at);
 }
 
 /* The writer may be killed after any byte, and a pass then reads what is there. */
@@ -342,7 +338,7 @@ static void test_writer_killed(const char *wanted)
 	size_t n = read_journal(bytes);
 	struct store copy;
 	int failed = 0;
-	char *got;
+	autofree char *got = NULL;
 
 	open_copy(&copy, true);
 	for (size_t end = 0; end <= n; end++) {
@@ -355,7 +351,6 @@ static void test_writer_killed(const char *wanted)
 	       "a journal that is taken byte by byte is taken to its end");
 	got = content(&copy);
 	is_str(got, wanted, "a journal that is taken byte by byte is taken once");
-	free(got);
 	store_close(&copy);
 }
 
@@ -406,14 +401,13 @@ static void test_pass_killed(const char *wanted)
 	while (rounds < 1000 && take_and_die(rounds + 1, bytes, n)) {
 		struct store copy;
 		int64_t at;
-		char *got;
+		autofree char *got = NULL;
 
 		open_copy(&copy, false);
 		at = place_in(&copy);
 		take_bytes(&copy, at, bytes + at, n - (size_t)at);
 		got = content(&copy);
 		wrong += strcmp(got, wanted) != 0;
-		free(got);
 		store_close(&copy);
 		rounds++;
 	}
@@ -423,7 +417,7 @@ static void test_pass_killed(const char *wanted)
 
 static void test_kills(void)
 {
-	char *wanted;
+	autofree char *wanted = NULL;
 	struct store copy;
 	char bytes[JOURNAL_MAX];
 	size_t n = read_journal(bytes);
@@ -436,7 +430,6 @@ static void test_kills(void)
 	   "a journal taken in one piece reaches the end of the run");
 	test_writer_killed(wanted);
 	test_pass_killed(wanted);
-	free(wanted);
 }
 
 /* --- what is no record of this pollux --- */
@@ -515,7 +508,7 @@ static void test_damage(void)
 
 static void test_old(void)
 {
-	struct paths at;
+	scoped(paths_release) struct paths at = { 0 };
 	struct store old;
 
 	setenv("POLLUX_DIR", copy_root, 1);
@@ -550,7 +543,6 @@ static void test_old(void)
 			 " (SELECT count(*) FROM events)"), 111112,
 	       "the journal of an older pollux has what was measured, once");
 	store_close(&old);
-	paths_release(&at);
 }
 
 int main(void)

@@ -20,7 +20,7 @@ static int64_t add_job(bool profile)
 /* A run that ended; out of memory, or else with a step time. */
 static void add_ended_run(int64_t job, int local_batch, bool out_of_memory)
 {
-	char *sql = xasprintf(
+	autofree char *sql = xasprintf(
 		"INSERT INTO runs (job_id, number, state, replicas, accumulation_steps,"
 		" local_batch_size, learning_rate_scale, boot_id, assigned_time_s,"
 		" assigned_boot_s, outcome, out_of_memory) VALUES"
@@ -34,20 +34,18 @@ static void add_ended_run(int64_t job, int local_batch, bool out_of_memory)
 		(long long)job, local_batch, out_of_memory, local_batch, out_of_memory);
 
 	run_sql(sql);
-	free(sql);
 }
 
 static void is_limit_on(const char *kind, int replicas, int64_t too_large, int64_t fits,
 			const char *what)
 {
-	struct memory_bounds b;
+	scoped(memory_bounds_release) struct memory_bounds b = { 0 };
 	int rc = store_memory_bounds(&store, "w", kind, &b, &err);
 	int64_t no = memory_too_large(&b, replicas), yes = no ? memory_fits(&b, replicas) : 0;
 
 	ok(rc == 0 && no == too_large && yes == fits, what);
 	if (no != too_large || yes != fits)
 		printf("# too large %lld, fits %lld\n", (long long)no, (long long)yes);
-	memory_bounds_release(&b);
 }
 
 static void is_limit(const char *kind, int64_t too_large, int64_t fits, const char *what)
@@ -87,18 +85,16 @@ static void test_memory(void)
 
 static int count(enum job_filter filter)
 {
-	struct job_list list;
-	int n = store_jobs_list(&store, filter, 0, &list, &err) ? -1 : list.count;
+	scoped(job_list_release) struct job_list list = { 0 };
 
-	job_list_release(&list);
-	return n;
+	return store_jobs_list(&store, filter, 0, &list, &err) ? -1 : list.count;
 }
 
 /* meanwhile: what happens between the beginning of the run and its end. */
 static void end_run_after(const char *meanwhile, int64_t job, enum run_outcome outcome,
 			  enum stop_reason reason)
 {
-	struct run run;
+	scoped(run_release) struct run run = { 0 };
 
 	run_init(&run);
 	run.job_id = job;
@@ -113,7 +109,6 @@ static void end_run_after(const char *meanwhile, int64_t job, enum run_outcome o
 	run.stop_reason = reason;
 	run.diagnosis = xstrdup("");
 	ok(store_run_end(&store, &run, &err) == 0, "the run of the profile ends");
-	run_release(&run);
 }
 
 static void end_run(int64_t job, enum run_outcome outcome, enum stop_reason reason)
@@ -123,20 +118,17 @@ static void end_run(int64_t job, enum run_outcome outcome, enum stop_reason reas
 
 static enum job_state state(int64_t id)
 {
-	struct job job;
-	enum job_state s = store_job_get(&store, id, &job, &err) ? JOB_HELD : job.state;
+	scoped(job_release) struct job job = { 0 };
 
-	job_release(&job);
-	return s;
+	return store_job_get(&store, id, &job, &err) ? JOB_HELD : job.state;
 }
 
 static bool is_reason(int64_t id, const char *reason)
 {
-	struct job job;
+	scoped(job_release) struct job job = { 0 };
 	bool same = !store_job_get(&store, id, &job, &err) && job.reason &&
 		    !strcmp(job.reason, reason);
 
-	job_release(&job);
 	return same;
 }
 

@@ -5,6 +5,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "pollux/file.h"
+#include "pollux/mem.h"
 #include "pollux/report.h"
 #include "tap.h"
 
@@ -26,19 +28,18 @@ static void row(struct table *t, const char *a, const char *b, const char *c)
 static void expect(const struct table *t, int width, bool color, const char *want, const char *what)
 {
 	struct output out = { .width = width, .color = color };
-	char *got = NULL;
+	autofree char *got = NULL;
 	size_t n = 0;
 
 	out.file = open_memstream(&got, &n);
 	table_print(t, &out);
 	fclose(out.file);
 	is_str(got, want, what);
-	free(got);
 }
 
 static void test_widths(void)
 {
-	struct table t;
+	scoped(table_release) struct table t = { 0 };
 
 	table_init(&t, columns, COUNT(columns));
 	expect(&t, 0, false, "ID  NAME  REASON\n", "a table without rows is its headings");
@@ -64,7 +65,6 @@ static void test_widths(void)
 	       "  ID  NAME    REASON\n"
 	       "   7  fash..  wait..\n"
 	       "1024  x\n", "no column goes below its minimum or is clipped if not flexible");
-	table_release(&t);
 }
 
 static void test_below(void)
@@ -74,7 +74,7 @@ static void test_below(void)
 		{ .heading = "NAME", .flexible = true, .min_width = 6 },
 		{ .heading = "REASON", .room = 60, .below = true },
 	};
-	struct table t;
+	scoped(table_release) struct table t = { 0 };
 
 	table_begin(&t, with_below);
 	row(&t, "7", "fashion-mnist", "waits for \xc3\xa4? and for cpu:1 ");
@@ -113,7 +113,6 @@ static void test_below(void)
 	       "1024  x\n"
 	       "   9  z\n"
 	       "   8  y\n", "a last column without any room is left out");
-	table_release(&t);
 }
 
 static void test_left_out(void)
@@ -126,7 +125,7 @@ static void test_left_out(void)
 		{ .heading = "ON", .room = 3 },
 		{ .heading = "WHY", .room = 6 },
 	};
-	struct table t;
+	scoped(table_release) struct table t = { 0 };
 
 	table_begin(&t, with_numbers);
 	row(&t, "1", "aaaa", "bbbb");
@@ -145,12 +144,11 @@ static void test_left_out(void)
 	expect(&t, 24, false,
 	       "ID  A     ON    WHY\n"
 	       " 1  aaaa  cp..  not as..\n", "columns are left out by their numbers");
-	table_release(&t);
 }
 
 static void test_cells(void)
 {
-	struct table t;
+	scoped(table_release) struct table t = { 0 };
 
 	table_init(&t, columns, COUNT(columns));
 	row(&t, "1", "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", "b");
@@ -164,12 +162,11 @@ static void test_cells(void)
 	       "ID  NAME    REASON\n"
 	       " 1  \xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80     b\n"
 	       " 2  a\\03..  \\302..\n", "a cell is clipped between characters");
-	table_release(&t);
 }
 
 static void test_clip_utf8(void)
 {
-	struct table t;
+	scoped(table_release) struct table t = { 0 };
 
 	table_init(&t, columns, COUNT(columns));
 	row(&t, "1", "\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4", "");
@@ -177,12 +174,11 @@ static void test_clip_utf8(void)
 	       "ID  NAME    REASON\n"
 	       " 1  \xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4..\n",
 	       "a clipped cell cuts no character in two");
-	table_release(&t);
 }
 
 static void test_color(void)
 {
-	struct table t;
+	scoped(table_release) struct table t = { 0 };
 
 	table_init(&t, columns, COUNT(columns));
 	row(&t, "1", "a", "");
@@ -200,12 +196,11 @@ static void test_color(void)
 	expect(&t, 0, false,
 	       "ID  NAME  REASON\n 1  a\n 2  b\n 3  c\n 4  d     e\n",
 	       "rows have no styles without colour");
-	table_release(&t);
 }
 
 static void test_terminal(void)
 {
-	FILE *file = tmpfile();
+	scoped(close_file) FILE *file = tmpfile();
 
 	if (!file)
 		exit(1);
@@ -224,7 +219,6 @@ static void test_terminal(void)
 	ok(!terminal_color(file, "never"), "a file is not coloured if never is asked for");
 	setenv("NO_COLOR", "1", 1);
 	ok(terminal_color(file, "always"), "an option is stronger than NO_COLOR");
-	fclose(file);
 }
 
 /* The terminal's side of a pseudo-terminal. */
@@ -243,7 +237,7 @@ static void test_real_terminal(void)
 {
 	struct winsize size = { .ws_row = 24, .ws_col = 132 };
 	int master;
-	FILE *out = open_terminal(&master);
+	scoped(close_file) FILE *out = open_terminal(&master);
 
 	if (!ok(out != NULL, "the test opens a terminal"))
 		return;
@@ -263,7 +257,6 @@ static void test_real_terminal(void)
 	ok(!terminal_color(out, "auto"), "a dumb terminal is not coloured");
 	unsetenv("TERM");
 	ok(!terminal_color(out, "auto"), "an unknown terminal is not coloured");
-	fclose(out);
 	close(master);
 }
 

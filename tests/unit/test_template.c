@@ -1,4 +1,5 @@
 /* test_template.c - {names} in a command, expanded at launch; all other braces stay. */
+#include "pollux/mem.h"
 #include "pollux/submission.h"
 #include "pollux/template.h"
 #include "pollux/text.h"
@@ -32,17 +33,14 @@ static void split(const char *text, struct strings *list)
 
 static void expands(const char *argv_text, const struct template_values *values, const char *want)
 {
-	struct strings argv = { 0 }, got = { 0 };
-	struct text joined = TEXT_INIT;
+	scoped(strings_release) struct strings argv = { 0 }, got = { 0 };
+	scoped(text_release) struct text joined = TEXT_INIT;
 
 	split(argv_text, &argv);
 	template_expand(&argv, values, &got);
 	for (size_t i = 0; i < got.count; i++)
 		text_addf(&joined, "%s%s", i ? "|" : "", got.items[i]);
 	is_str(joined.data, want, argv_text);
-	text_release(&joined);
-	strings_release(&argv);
-	strings_release(&got);
 }
 
 static const struct {
@@ -97,8 +95,8 @@ static void test_unchanged(void)
 {
 	for (size_t i = 0; i < COUNT(unchanged); i++) {
 		struct template_values nodes = first_launch;
-		struct strings argv = { 0 }, got = { 0 };
-		char *again;
+		scoped(strings_release) struct strings argv = { 0 }, got = { 0 };
+		autofree char *again = NULL;
 
 		expands(unchanged[i], &first_launch, unchanged[i]);
 		nodes.nodes = (struct template_nodes){ 2, "n7" };
@@ -107,9 +105,6 @@ static void test_unchanged(void)
 		again = template_expand_node(got.items[0], 1);
 		is_str(again, unchanged[i],
 		       "a text that is no template is unchanged on a node of a cluster");
-		free(again);
-		strings_release(&argv);
-		strings_release(&got);
 	}
 }
 
@@ -199,11 +194,10 @@ static void test_escape(void)
 	};
 
 	for (size_t i = 0; i < COUNT(values); i++) {
-		struct text escaped = TEXT_INIT;
+		scoped(text_release) struct text escaped = TEXT_INIT;
 
 		braces_escape(values[i], template_knows, &escaped);
 		expands(escaped.data, &first_launch, values[i]);
-		text_release(&escaped);
 	}
 }
 
@@ -243,7 +237,7 @@ static const char *near_of(const char *word)
 
 static void test_near(void)
 {
-	char *long_word = calloc(1, 3001);
+	autofree char *long_word = calloc(1, 3001);
 
 	for (size_t i = 0; i < COUNT(words); i++) {
 		const char *near = near_of(words[i].word);
@@ -252,7 +246,6 @@ static void test_near(void)
 	}
 	memset(long_word, 'x', 3000);
 	ok(!near_of(long_word), "a word of 3000 letters is near no name");
-	free(long_word);
 }
 
 /* --- in names --- */
@@ -290,8 +283,8 @@ static void test_nodes(void)
 		"torchrun|--nnodes={nodes}|--node_rank={node}|--nproc={gpus_per_node}"
 		"|{master}:{port}|${HOME}|{checkpoint}|{{node}}|{{|{x}";
 	struct template_values values = first_launch;
-	struct strings argv = { 0 }, all = { 0 };
-	struct text joined = TEXT_INIT;
+	scoped(strings_release) struct strings argv = { 0 }, all = { 0 };
+	scoped(text_release) struct text joined = TEXT_INIT;
 
 	values.configuration.replicas = 8;
 	values.configuration.nodes = 2;
@@ -300,16 +293,12 @@ static void test_nodes(void)
 	split(command, &argv);
 	template_expand(&argv, &values, &all);
 	for (size_t i = 0; i < all.count; i++) {
-		char *one = template_expand_node(all.items[i], 1);
+		autofree char *one = template_expand_node(all.items[i], 1);
 
 		text_addf(&joined, "%s%s", i ? "|" : "", one);
-		free(one);
 	}
 	is_str(joined.data, "torchrun|--nnodes=2|--node_rank=1|--nproc=4|n7:29501|${HOME}|"
 	       "/a{node}b|{node}|{{|{x}", "the second of two nodes gets its own command");
-	text_release(&joined);
-	strings_release(&argv);
-	strings_release(&all);
 }
 
 int main(void)

@@ -1,4 +1,5 @@
 /* test_text.c - growing strings, argument lists, their packed form, and quoting for the shell. */
+#include "pollux/mem.h"
 #include "pollux/text.h"
 #include "tap.h"
 
@@ -33,7 +34,7 @@ static void test_text(void)
 
 static void test_growth(void)
 {
-	struct text t = TEXT_INIT;
+	scoped(text_release) struct text t = TEXT_INIT;
 	bool right = true;
 
 	for (int i = 0; i < 10000; i++)
@@ -42,7 +43,6 @@ static void test_growth(void)
 	for (int i = 0; i < 10000; i++)
 		right = right && strtol(t.data + 5 * (size_t)i, NULL, 10) == i;
 	ok(right, "ten thousand additions are all there");
-	text_release(&t);
 }
 
 /* Whatever room is left: none, just enough, one byte too few. */
@@ -52,14 +52,13 @@ static void test_fit(void)
 
 	for (int before = 0; before < 200; before++) {
 		for (int n = 0; n < 200; n++) {
-			struct text t = TEXT_INIT;
+			scoped(text_release) struct text t = TEXT_INIT;
 
 			text_add_byte(&t, 'a', (size_t)before);
 			text_addf(&t, "%0*d", n, 7);
 			right = right && (int)t.length == before + (n ? n : 1) &&
 				strlen(t.data) == t.length && t.data[t.length - 1] == '7' &&
 				strspn(t.data, "a") == (size_t)before;
-			text_release(&t);
 		}
 	}
 	ok(right, "words are formatted into whatever room is left");
@@ -87,7 +86,7 @@ static void test_strings(void)
 
 static void test_variables(void)
 {
-	struct strings env;
+	scoped(strings_release) struct strings env = { 0 };
 
 	strings_init(&env);
 	strings_set_variable(&env, "PATH", "/bin");
@@ -98,13 +97,12 @@ static void test_variables(void)
 	is_str(env.items[0], "PATH=/usr/bin", "a variable set twice has its last value");
 	is_str(env.items[1], "PATHS=a", "a variable with a longer name is another one");
 	is_str(env.items[2], "PAT=", "a variable with a shorter name is another one");
-	strings_release(&env);
 }
 
 static void test_pack(void)
 {
-	struct strings list, back;
-	struct text packed = TEXT_INIT;
+	scoped(strings_release) struct strings list = { 0 }, back = { 0 };
+	scoped(text_release) struct text packed = TEXT_INIT;
 
 	strings_init(&list);
 	strings_init(&back);
@@ -125,9 +123,6 @@ static void test_pack(void)
 	is_str(back.items[3], "cut", "a packed string without a terminator ends with the bytes");
 	strings_unpack(&back, NULL, 0);
 	is_int((long long)back.count, 4, "an empty pack adds no string");
-	strings_release(&list);
-	strings_release(&back);
-	text_release(&packed);
 }
 
 static void test_quoting(void)
@@ -144,7 +139,7 @@ static void test_quoting(void)
 		{ "~", "'~'" },
 		{ "*;&|<>()`\"\\!#", "'*;&|<>()`\"\\!#'" },
 	};
-	struct text t = TEXT_INIT;
+	scoped(text_release) struct text t = TEXT_INIT;
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		text_clear(&t);
@@ -152,7 +147,6 @@ static void test_quoting(void)
 		is_str(t.data, cases[i].out,
 		       "a word is quoted only where the shell would see more in it");
 	}
-	text_release(&t);
 	ok(text_starts_with("status", "stat"), "a text starts with its beginning");
 	ok(text_starts_with("status", ""), "a text starts with nothing");
 	ok(!text_starts_with("stat", "status"), "a text does not start with a longer one");
@@ -163,7 +157,7 @@ static void test_quoting_by_shell(void)
 {
 	static const char nasty[] = "a 'b' \"c\" $d `e` \\f *g? ~h #i !j {k,l} ;m&n|o<p>q(r)\ts"
 		"\033]0;t\a1\302\2331m\1772";
-	struct text command = TEXT_INIT;
+	scoped(text_release) struct text command = TEXT_INIT;
 	char back[sizeof(nasty) + 8] = "";
 	FILE *shell;
 	size_t n;
@@ -178,7 +172,6 @@ static void test_quoting_by_shell(void)
 		pclose(shell);
 		is_str(back, nasty, "a shell reads a quoted word as it was");
 	}
-	text_release(&command);
 }
 
 int main(void)

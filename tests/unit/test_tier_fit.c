@@ -1,4 +1,5 @@
 /* test_tier_fit.c - the factors of tiers, from step times that are made by known ones. */
+#include "pollux/mem.h"
 #include "pollux/time_ratio.h"
 
 #include <math.h>
@@ -151,7 +152,7 @@ static void test_residuals(void)
 {
 	struct throughput_place place = throughput_place_on(1, 2), places[4];
 	struct fit_result fit;
-	struct residuals r;
+	scoped(residuals_release) struct residuals r = { 0 };
 	double at_base, far;
 
 	see_alone();
@@ -172,7 +173,6 @@ static void test_residuals(void)
 	near(log(far), RESIDUALS_TIERS * log(at_base), 1e-12,
 	     "the residuals of another tier are a part of the base's");
 	ok(at_base > 1.8 && far > 1.1, "both tiers are slower than the model");
-	residuals_release(&r);
 }
 
 static void test_pool(void)
