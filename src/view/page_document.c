@@ -25,8 +25,8 @@ static const char style[] =
 	".n{text-align:right;white-space:nowrap}td.why{min-width:20rem}"
 	"td.name{overflow-wrap:anywhere;min-width:6rem}\n"
 	/* Looks of jobs: six colours that the colour-blind tell apart, each with three patterns. */
-	".c0{--c:#0072b2;--on:#fff}.c1{--c:#e69f00}.c2{--c:#009e73}.c3{--c:#cc79a7}"
-	".c4{--c:#56b4e9}.c5{--c:#c8401e;--on:#fff}\n"
+	".c0{--c:#0072b2;--on:#fff}.c1{--c:#e69f00}.c2{--c:#00694f;--on:#fff}.c3{--c:#f0b6d8}"
+	".c4{--c:#56b4e9}.c5{--c:#b33a1b;--on:#fff}\n"
 	"i{display:inline-block;width:.8em;height:.8em;margin-right:.4em;"
 	"background:var(--c)}\n"
 	"i.p1{background:repeating-linear-gradient(45deg,var(--c) 0 3px,var(--back) 3px 5px)}"
