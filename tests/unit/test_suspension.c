@@ -104,9 +104,10 @@ static void test_there_and_back(void)
 	   isnan(run.suspended_boot_s), "a resumed run has the time of its suspension");
 	ok(!resume(&run), "a run resumes once");
 	check(store_events_of_job(&store, run.job_id, &events, &err), "read its events");
-	ok(events.count == 2 && !strcmp(events.items[0].devices, "cpu:0") &&
-	   !strcmp(events.items[1].devices, "cpu:1"),
-	   "events tell which devices a run left, and to which it came back");
+	ok(events.count > 1 && !strcmp(events.items[events.count - 2].devices, "cpu:0"),
+	   "an event tells which device a run left");
+	ok(events.count > 1 && !strcmp(events.items[events.count - 1].devices, "cpu:1"),
+	   "an event tells to which device a run came back");
 	event_list_release(&events);
 	ok(!may_claim(run.id), "a running run cannot be claimed");
 	run_release(&other);
