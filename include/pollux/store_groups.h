@@ -87,6 +87,23 @@ void group_summary_release(struct group_summary *summary);
 void job_group_release(struct job_group *group);
 void job_group_list_release(struct job_group_list *list);
 
+/* --- groups whose runs fail one after the other --- */
+
+/* Inside the transaction in which the run ends, and its job has its next state. If three jobs of
+ * the group in a row failed within a minute of the start of their last runs, all since the group
+ * was last held, the jobs of the group that wait are held. */
+int store_group_hold_failing(struct store *s, const struct run *run, struct err *err);
+/* What became of the group, for people; the caller frees it. */
+char *group_hold_words(int64_t group_id);
+/* *told: the group was held for the failure of this job, or right before it: on_failure tells the
+ * hold instead. */
+int store_job_told_by_hold(struct store *s, int64_t job_id, bool *told, struct err *err);
+/* *left: a hold is left to be told. */
+int store_holds_left(struct store *s, bool *left, struct err *err);
+/* Takes one, with the job whose failure was the third: it counts as told. *group_id 0: none is
+ * left. */
+int store_hold_take(struct store *s, int64_t *group_id, int64_t *job_id, struct err *err);
+
 /* --- sweeps whose runs are paused at rungs --- */
 
 /* job.rung is the last rung that the job reached. job.passed_rungs is the last rung that it may go

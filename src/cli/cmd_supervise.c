@@ -12,6 +12,7 @@
 #include "pollux/engine.h"
 #include "pollux/lock.h"
 #include "pollux/mem.h"
+#include "pollux/store_groups.h"
 #include "pollux/supervise.h"
 
 /* --- pollux supervise RUN --- */
@@ -85,13 +86,24 @@ static bool on_end_tells_all(const struct config *config)
 	return *config->on_end || *config->on_failure;
 }
 
+static int ends_left(struct store *s, const struct config *config, bool *left, struct err *err)
+{
+	bool holds = false;
+
+	if (store_ends_left(s, on_end_tells_all(config), left, err) ||
+	    (*config->on_failure && store_holds_left(s, &holds, err)))
+		return -1;
+	*left = *left || holds;
+	return 0;
+}
+
 int on_end_start(struct store *s, const struct config *config, struct err *err)
 {
 	char pollux[] = "pollux", tell[] = "tell";
 	char *const argv[] = { pollux, tell, NULL };
 	bool left;
 
-	if (store_ends_left(s, on_end_tells_all(config), &left, err))
+	if (ends_left(s, config, &left, err))
 		return -1;
 	if (left)
 		later_start(argv);
@@ -143,6 +155,7 @@ static void set_environment(const struct session *s, const struct job *job,
 	set("POLLUX_STATE", job_state_name(job->state), 0);
 	set("POLLUX_EXIT", NULL, code >= 0 ? (double)code : (double)NAN);
 	set("POLLUX_RESULT", job->reason ? job->reason : "", 0);
+	set("POLLUX_GROUP", job->group_id ? NULL : "", (double)job->group_id);
 	set("POLLUX_LOG", log, 0);
 	set("POLLUX_DIRECTORY", command->directory, 0);
 	/* to the millisecond */
@@ -202,15 +215,18 @@ static int tell_job_end(struct session *s, const struct config *config, const st
 			  (job->state == JOB_FAILED || job->state == JOB_TIMEOUT);
 	struct job_command command = { 0 };
 	struct text said = TEXT_INIT;
+	bool by_hold = false;
 	int rc = store_job_command_get(&s->store, job->id, &command, err);
 
+	if (rc == 0 && went_wrong && job->group_id)
+		rc = store_job_told_by_hold(&s->store, job->id, &by_hold, err);
 	if (rc == 0) {
 		set_environment(s, job, &command);
 		if (job->declared.on_end)
 			run_line("--on-end", job->declared.on_end, command.directory, &said);
 		if (*config->on_end)
 			run_line("on_end", config->on_end, command.directory, &said);
-		if (*config->on_failure && went_wrong)
+		if (*config->on_failure && went_wrong && !by_hold)
 			run_line("on_failure", config->on_failure, command.directory, &said);
 	}
 	if (rc == 0 && said.length)
@@ -218,6 +234,52 @@ static int tell_job_end(struct session *s, const struct config *config, const st
 	text_release(&said);
 	job_command_release(&command);
 	return rc;
+}
+
+/* Tells that the group of the job is held: once, instead of the end of each job that fails with
+ * it. */
+static int tell_hold(struct session *s, const struct config *config, const struct job *job,
+		     struct err *err)
+{
+	struct job_command command = { 0 };
+	struct text said = TEXT_INIT;
+	char *words = group_hold_words(job->group_id);
+	struct job_group group;
+	int rc = store_group_get(&s->store, job->group_id, &group, err) ||
+		 store_job_command_get(&s->store, job->id, &command, err) ? -1 : 0;
+
+	if (rc == 0) {
+		set_environment(s, job, &command);
+		set("POLLUX_NAME", group.name, 0);
+		set("POLLUX_STATE", job_state_name(JOB_HELD), 0);
+		set("POLLUX_RESULT", words, 0);
+		run_line("on_failure", config->on_failure, command.directory, &said);
+		rc = store_event_add(&s->store, job->id, 0, "told", said.data, err);
+	}
+	free(words);
+	text_release(&said);
+	job_command_release(&command);
+	job_group_release(&group);
+	return rc;
+}
+
+/* Tells the next hold of a group. *more: there was one. */
+static int tell_next_hold(struct session *s, const struct config *config, bool *more,
+			  struct err *err)
+{
+	int64_t group_id, job_id;
+	struct err ignored;
+	struct job job;
+
+	if (store_hold_take(&s->store, &group_id, &job_id, err))
+		return -1;
+	*more = group_id != 0;
+	job_init(&job);
+	if (group_id && store_job_get(&s->store, job_id, &job, &ignored) == 0 &&
+	    job.group_id == group_id)
+		tell_hold(s, config, &job, &ignored);
+	job_release(&job);
+	return 0;
 }
 
 /* Tells the next end. *more: there was one. An error with one job does not keep the ends of others
@@ -238,7 +300,7 @@ static int tell_next(struct session *s, bool *more, struct err *err)
 	if (id && store_job_get(&s->store, id, &job, &ignored) == 0 && job_has_ended(job.state))
 		tell_job_end(s, &config, &job, &ignored);
 	job_release(&job);
-	return 0;
+	return *more || !*config.on_failure ? 0 : tell_next_hold(s, &config, more, err);
 }
 
 /* Tells all ends, in one process at a time. A process that finds the lock held leaves, so the
@@ -269,8 +331,7 @@ static int main_tell(int argc, char **argv, struct err *err)
 		lock_drop(lock);
 		if (rc == 0)
 			rc = config_load(&config, s.paths.config, err) ||
-			     store_ends_left(&s.store, on_end_tells_all(&config), &more, err)
-				     ? -1 : 0;
+			     ends_left(&s.store, &config, &more, err) ? -1 : 0;
 	}
 	free(path);
 	session_close(&s);

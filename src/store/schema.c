@@ -17,7 +17,7 @@
 #include "pollux/text.h"
 #include "sql.h"
 
-#define VERSION 53
+#define VERSION 54
 #define STAMP "PRAGMA application_id = " SQL_NUMBER(STORE_APPLICATION_ID) ";" \
 	"PRAGMA user_version = " SQL_NUMBER(VERSION) ";"
 
@@ -124,10 +124,12 @@ const char schema_text[] =
 
 	/* Jobs that were submitted by one command. A group goes with its last job. halving: as in
 	 * halving_format. split: how the workload was split, in words; empty: not yet; NULL: it is
-	 * not to be split. */
+	 * not to be split. held_for, held_time_s: the job of the run, and the end of the run, for
+	 * which the group was last held: store_failing.c. */
 	"CREATE TABLE job_groups ("
 	" id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, submit_time_s REAL NOT NULL,"
-	" max_running INTEGER, argv BLOB NOT NULL, varied BLOB NOT NULL, halving TEXT, split TEXT"
+	" max_running INTEGER, argv BLOB NOT NULL, varied BLOB NOT NULL, halving TEXT, split TEXT,"
+	" held_for INTEGER, held_time_s REAL, hold_told INTEGER NOT NULL DEFAULT 1"
 	") STRICT;"
 	"CREATE TRIGGER job_leaves_group AFTER DELETE ON jobs WHEN OLD.group_id IS NOT NULL BEGIN"
 	" DELETE FROM job_groups WHERE id = OLD.group_id AND NOT EXISTS"

@@ -6,6 +6,7 @@
 #include "journal.h"
 #include "pollux/clock.h"
 #include "pollux/mem.h"
+#include "pollux/store_groups.h"
 #include "pollux/store_jobs.h"
 #include "pollux/store_runs.h"
 #include "pollux/text.h"
@@ -228,6 +229,7 @@ int run_end_in_transaction(struct store *s, const struct run *run, struct err *e
 			     r.job_id);
 	rc = rc || end_job(s, &r, &text, err) ||
 	     store_event_add(s, r.job_id, r.id, "ended", text, err) ||
+	     (!is_no_failure(&r) && store_group_hold_failing(s, &r, err)) ||
 	     store_aside_tell(s, &r, err) ||
 	     (r.stop_reason == STOP_SUSPENSION && store_workload_suspend_no_more(s, &r, err));
 	free(text);
