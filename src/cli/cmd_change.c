@@ -307,11 +307,11 @@ static const struct job_change change_requeue = {
 
 const struct command cmd_requeue = {
 	.name = "requeue",
-	.synopsis = "[--force] [--take-env] [--dependents] [--dry-run] [--yes] [SELECTION] "
-		    "[JOB...]",
+	.synopsis = "[--force] [--take-env] [--failed] [--dependents] [--dry-run] [--yes] "
+		    "[SELECTION] [JOB...]",
 	.summary = "run ended jobs again, or relaunch running ones",
 	.example = "pollux requeue 3\n"
-		   "pollux requeue --dependents 3\n"
+		   "pollux requeue --failed --dependents group:3\n"
 		   "pollux requeue --state failed --since 1d",
 	.options = requeue_options, .takes_jobs = true, .job_use = USE_REQUEUE,
 	.change = &change_requeue,

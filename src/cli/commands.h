@@ -70,7 +70,7 @@ extern const struct option_spec stop_options[], change_options[], requeue_option
 
 struct asked_change {
 	bool force, dry_run, yes;
-	bool take_env, dependents;	/* of requeue alone */
+	bool take_env, failed, dependents;	/* of requeue alone */
 	/* Receives the jobs that were changed along with the one in question: --dependents. */
 	struct id_list *also;
 	int n_jobs;		/* that are meant */

@@ -24,6 +24,7 @@ const struct option_spec requeue_options[] = {
 	FORCE,
 	{ "take-env", 0, FLAG(take_env),
 	  "give the jobs the present environment in place of theirs" },
+	{ "failed", 0, FLAG(failed), "only jobs that have failed or reached their time limit" },
 	{ "dependents", 0, FLAG(dependents),
 	  "also the jobs that were cancelled as these did not end as they had to" },
 	ALL_HAVE
@@ -370,6 +371,10 @@ int change_jobs(const struct command *command, const struct job_change *change, 
 
 	if (selecting_parse(&what, argc, argv, &o, err))
 		return -1;
+	if (o.failed && o.which.states)
+		return usage_error(command, err, "give one of --failed and --state");
+	if (o.failed)
+		o.which.states = "failed,timeout";
 	if (!selection_is_given(&what) && !change->means_all)
 		return usage_error(command, err, "which job? give its number");
 	if (selection_check(&what, err) || session_open(&s, STORE_WRITE, err))

@@ -1,5 +1,6 @@
 #!/bin/sh
-# failing.t - a group of which three runs in a row fail at once is held, and that is told once.
+# failing.t - a group of which three runs in a row fail at once is held, and that is told once;
+# requeue --failed brings back what has failed.
 # shellcheck disable=SC2016,SC2317 # texts for other shells; functions run by wait_for
 . "$(dirname "$0")/tap.sh"
 export POLLUX_SLOTS=1 POLLUX_POLICY=fifo
@@ -57,5 +58,31 @@ is 'one job that fails again and again holds no group' 0 \
 "$POLLUX" submit -q --retries 1 --array 0-3 -- sh -c 'exit 4' >/dev/null
 ok 'jobs with retries are held, too' wait_for 60 are 4 'held held held held'
 "$POLLUX" cancel --yes group:4
+
+# --- requeue --failed --dependents ---
+
+"$POLLUX" submit -q --array 0-1 -- sh -c '[ {index} = 0 ] || [ -e mended ]' >/dev/null
+last=$(store 'SELECT max(id) FROM jobs')
+"$POLLUX" submit -q --after "ok:$last" -- true >/dev/null
+"$POLLUX" submit -q --after "ok:$((last + 1))" -- true >/dev/null
+ended() {
+	"$POLLUX" schedule >/dev/null
+	[ "$(store "SELECT group_concat(state, ' ') FROM (SELECT state FROM jobs
+		WHERE id >= $last - 1 ORDER BY id)")" = "$1" ]
+}
+ok 'jobs behind a failure are cancelled' wait_for 60 ended 'done failed cancelled cancelled'
+: >mended
+is 'a dry run of requeue --failed --dependents names them' "job $last would be queued again
+job $((last + 1)) would be queued again
+job $((last + 2)) would be queued again" \
+	"$("$POLLUX" requeue --dry-run --failed --dependents group:5)"
+ok 'requeue --failed --dependents' "$POLLUX" requeue --yes --failed --dependents group:5
+ok 'brings back what failed, and what was cancelled for that' \
+	wait_for 60 ended 'done done done done'
+run "$POLLUX" requeue --yes --failed group:5
+is 'nothing has failed any more' 66 "$rc"
+run "$POLLUX" requeue --failed --state 'done' group:5
+is '--failed and --state are one' \
+	"64:pollux: give one of --failed and --state; see 'pollux requeue --help'" "$rc:$err"
 
 finish
