@@ -101,6 +101,17 @@ void status_release(struct status *status);
  * the last ten rows that ended; older ones are left out. After status_tell_ends(). */
 void status_arrange(struct status *status);
 
+/* A row of that table: a job's, or the one that stands for a group's jobs at rest. */
+struct status_row {
+	const struct status_job *item;		/* of a group, the first of these jobs */
+	const struct status_group *group;	/* NULL: the job's own row */
+};
+/* The rows of an arranged status, *n of them; the caller frees. */
+struct status_row *status_rows(const struct status *status, int *n);
+
+/* Takes the time on: what follows from the clock alone is as if the store had been read now. */
+void status_advance(struct status *status, double now_wall_s, double now_boot_s);
+
 /* status_ends.c: tells the ends of the jobs that run or wait. */
 int status_tell_ends(struct session *s, struct status *status, struct err *err);
 

@@ -7,6 +7,34 @@
 #include "parts.h"
 #include "pollux/mem.h"
 
+void devices_add_holder(struct text *t, const struct devices_view *v, int index)
+{
+	int64_t job_id = devices_holder(v, v->list.items[index].id);
+	const struct device_user *user = device_user_worst(&v->users, index);
+
+	if (job_id)
+		text_addf(t, "job %lld", (long long)job_id);
+	else if (v->lock_holders[index])
+		text_add(t, v->lock_holders[index]);
+	else if (user && user->info.lives)
+		text_addf(t, "pid %lld (%s)", (long long)user->process.pid, user->info.owner);
+	else if (user && user->info.hidden)
+		text_addf(t, "pid %lld (not visible)", (long long)user->process.pid);
+	else if (user && user->process.pid == 0)
+		text_add(t, "unknown");
+	else if (user)
+		text_addf(t, "pid %lld", (long long)user->process.pid);
+}
+
+static void add_holder(struct table *t, const struct devices_view *v, int index)
+{
+	struct text who = TEXT_INIT;
+
+	devices_add_holder(&who, v, index);
+	table_text(t, who.length ? who.data : "-");
+	text_release(&who);
+}
+
 /* --- slots --- */
 
 #define OTHER_COLUMNS 34	/* least width of the columns before KIND */
@@ -14,15 +42,10 @@
 static void add_slot(struct table *t, const struct devices_view *v, int index, int width)
 {
 	const struct device *d = &v->list.items[index];
-	int64_t holder = devices_holder(v, d->id);
-	const char *other = v->lock_holders[index];
 
 	table_text(t, d->name);
 	table_cell(t, "%d", d->cores);
-	if (holder)
-		table_cell(t, "job %lld", (long long)holder);
-	else
-		table_text(t, other ? other : "-");
+	add_holder(t, v, index);
 	table_text(t, d->binding);
 	if (d->usable) {
 		const char *comma = strrchr(d->kind, ','), *tail = comma ? comma : "";
@@ -50,8 +73,6 @@ static void add_gib(struct table *t, int64_t bytes, int64_t unknown)
 static void add_gpu(struct table *t, const struct devices_view *v, int index)
 {
 	const struct device *d = &v->list.items[index];
-	int64_t holder = devices_holder(v, v->list.items[index].id);
-	const struct device_user *user = device_user_worst(&v->users, index);
 
 	table_text(t, d->name);
 	table_text(t, d->usable ? "yes" : "no");
@@ -59,20 +80,7 @@ static void add_gpu(struct table *t, const struct devices_view *v, int index)
 	add_gib(t, d->memory_bytes, 0);
 	table_cell_if(t, !isnan(d->now.utilization), "%.0f %%", 100 * d->now.utilization);
 	table_cell_if(t, !isnan(d->now.temperature_c), "%.0f C", d->now.temperature_c);
-	if (holder)
-		table_cell(t, "job %lld", (long long)holder);
-	else if (v->lock_holders[index])
-		table_text(t, v->lock_holders[index]);
-	else if (user && user->info.lives)
-		table_cell(t, "pid %lld (%s)", (long long)user->process.pid, user->info.owner);
-	else if (user && user->info.hidden)
-		table_cell(t, "pid %lld (not visible)", (long long)user->process.pid);
-	else if (user && user->process.pid == 0)
-		table_text(t, "unknown");
-	else if (user)
-		table_cell(t, "pid %lld", (long long)user->process.pid);
-	else
-		table_text(t, "-");
+	add_holder(t, v, index);
 	table_text(t, d->kind);
 	if (!d->usable)
 		table_style(t, STYLE_RED);

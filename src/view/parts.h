@@ -35,6 +35,10 @@ void status_groups_release(struct status *status);
 /* The group whose row stands for the job; NULL: the job has a row of its own. */
 const struct status_group *status_group_of(const struct status *status,
 					   const struct status_job *item);
+const char *status_group_state(const struct status_group *group);
+/* Ranks metrics: first those measured on data that the training does not see, then others, then
+ * the loss of the training. */
+int metric_rank(const char *name);
 /* The name of a group with '*' for each {WORD}: "a-{index}" is "a-*", which matches its jobs. */
 void status_add_group_name(struct text *t, const char *name);
 /* "12 done, 3 running, 5 queued; best acc 0.91 at lr=3e-4" */
@@ -73,6 +77,15 @@ void status_add_kept(struct text *t, const struct run *run);
 void status_add_done(struct text *t, const struct status_job *item);
 /* "suspended since 10:04, 2.1 GiB stay in memory", where its job is held. */
 void status_add_held(struct text *t, const struct status *status, const struct run *run);
+/* status_table.c: "2 devices in use; 1 running, 2 waiting"; "2 of 4 devices; hbob has 2 and wants 1
+ * more", nothing where nobody shares them; what is wrong with the passes, and the mend: a line may
+ * end in each. */
+void status_add_summary(struct text *t, const struct status *status);
+void status_add_people(struct text *t, const struct status *status);
+void status_add_hints(struct strings *hints, const struct status *status);
+/* status_table.c: the time to its end; the style of its row. */
+struct formatted status_eta(const struct status_job *item);
+enum table_style status_style(enum shown_state state);
 /* status_table.c: the column REASON. */
 void status_add_why(struct text *t, const struct status *status, const struct status_job *item);
 /* The last status of the program of an ended job, or what went wrong; nothing if neither is
@@ -161,6 +174,8 @@ bool profile_row_is_lost(const struct profile_row *row);
 /* The job that has the device or waits for it; 0: none. A job at work comes before a job that was
  * only assigned the device; both come before a profile between two of its runs. */
 int64_t devices_holder(const struct devices_view *v, const char *id);
+/* devices_table.c: "job 3", or who else has it; nothing: nobody. */
+void devices_add_holder(struct text *t, const struct devices_view *v, int index);
 /* Returns "switch", "node" or "machine"; for a fast link its own name, such as "nvlink". */
 const char *devices_link_name(const struct devices_view *v, int a, int b);
 /* devices_nodes.c: true if an engine names the machines of the devices. */

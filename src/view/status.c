@@ -122,24 +122,40 @@ static double done_ratio_of(const struct job *job, const struct run *run)
 	return ratio >= 1 && !reported ? (double)NAN : ratio;
 }
 
+/* What the clock alone changes. */
+static void derive_times(const struct status *status, struct status_job *item)
+{
+	const struct progress *p = &item->job->progress;
+	const struct run *run = item->run;
+	double duration_s = run ? run_duration_now_s(run, status->now_boot_s) : 0;
+
+	item->run_time_s = p->runs > 0 ? p->run_time_s + duration_s : (double)NAN;
+	item->attained_service_device_s = p->attained_service_device_s +
+					  (run ? run->configuration.replicas * duration_s : 0);
+	item->eta_s = run && !item->stuck ? eta_of(item) : (double)NAN;
+}
+
 static void derive(const struct status *status, const struct job *job, struct status_job *item)
 {
 	const struct run *run = job->state == JOB_RUNNING ? run_of(&status->runs, job->id) : NULL;
-	double duration_s = run ? run_duration_now_s(run, status->now_boot_s) : 0;
 
 	*item = (struct status_job){
 		.job = job, .run = run, .state = shown_state(job, run),
-		.run_time_s = job->progress.runs > 0 ? job->progress.run_time_s + duration_s
-						     : (double)NAN,
-		.attained_service_device_s = job->progress.attained_service_device_s +
-					     (run ? run->configuration.replicas * duration_s : 0),
 		.done_ratio = done_ratio_of(job, run),
 		.throughput_eps = run ? throughput_of(run) : (double)NAN,
 		.likely_start_s = (double)NAN, .likely_end_s = (double)NAN,
 		.end_from_s = (double)NAN, .end_to_s = (double)NAN,
 	};
-	item->eta_s = run ? eta_of(item) : (double)NAN;
 	item->expected_s = (double)NAN;
+	derive_times(status, item);
+}
+
+void status_advance(struct status *status, double now_wall_s, double now_boot_s)
+{
+	status->now_wall_s = now_wall_s;
+	status->now_boot_s = now_boot_s;
+	for (int i = 0; i < status->jobs.count; i++)
+		derive_times(status, &status->items[i]);
 }
 
 static int expect(struct store *s, struct status_job *item, struct err *err)

@@ -26,9 +26,7 @@ static int count_at_rest(const struct status *status, int64_t group_id)
 
 /* --- the best of a metric --- */
 
-/* Ranks metrics for the row of a group: first those measured on data that the training does not
- * see, then others, then the loss of the training. */
-static int rank_of(const char *name)
+int metric_rank(const char *name)
 {
 	if (strcasestr(name, "val") || strcasestr(name, "test"))
 		return 2;
@@ -88,7 +86,7 @@ static int add_group(struct store *s, int64_t id, struct status *status, struct 
 	g->suspended = summary.suspended;
 	rc = read_over(s, g, err);
 	for (int i = 0; i < summary.n_metrics; i++)
-		if (!m || rank_of(summary.metrics[i].name) > rank_of(m->name))
+		if (!m || metric_rank(summary.metrics[i].name) > metric_rank(m->name))
 			m = &summary.metrics[i];
 	if (rc == 0 && m)
 		rc = add_best(s, m, &g->best, err);
@@ -145,6 +143,15 @@ void status_add_group_name(struct text *t, const char *name)
 		n = *name == '{' && word > 0 && name[1 + word] == '}' ? word + 2 : 1;
 		text_add_bytes(t, n > 1 ? "*" : name, 1);
 	}
+}
+
+const char *status_group_state(const struct status_group *group)
+{
+	return group->counts[JOB_RUNNING] > group->suspended ? "running"
+		: group->suspended ? "suspended"
+		: group->over ? "ended"
+		: group->counts[JOB_QUEUED] ? "queued"
+		: group->counts[JOB_HELD] ? "held" : "ended";
 }
 
 void status_add_group(struct text *t, const struct status_group *group)

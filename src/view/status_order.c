@@ -104,3 +104,22 @@ void status_arrange(struct status *status)
 		status->items[i] = all[i].item;
 	free(all);
 }
+
+struct status_row *status_rows(const struct status *status, int *n)
+{
+	bool *told = xcalloc((size_t)status->n_groups + 1, sizeof(*told));
+	struct status_row *rows = xcalloc((size_t)status->jobs.count + 1, sizeof(*rows));
+
+	*n = 0;
+	for (int i = 0; i < status->jobs.count - status->n_left_out; i++) {
+		const struct status_group *group = status_group_of(status, &status->items[i]);
+
+		if (group && told[group - status->groups])
+			continue;
+		if (group)
+			told[group - status->groups] = true;
+		rows[(*n)++] = (struct status_row){ &status->items[i], group };
+	}
+	free(told);
+	return rows;
+}

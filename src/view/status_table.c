@@ -42,6 +42,15 @@ void status_add_done(struct text *t, const struct status_job *item)
 		text_addf(t, "%s st", format_count(progress->steps).s);
 }
 
+struct formatted status_eta(const struct status_job *item)
+{
+	struct formatted eta = format_duration(item->eta_s);
+
+	if (isfinite(item->expected_s))
+		snprintf(eta.s, sizeof(eta.s), "~%.14s", format_duration(item->expected_s).s);
+	return eta;
+}
+
 double status_batch(const struct status_job *item)
 {
 	int64_t batch_size = item->run ? configuration_batch_size(&item->run->configuration)
@@ -145,7 +154,7 @@ void status_add_why(struct text *t, const struct status *status, const struct st
 
 /* --- the table --- */
 
-static void add_row(struct table *t, const struct status *status, const struct status_job *item)
+enum table_style status_style(enum shown_state state)
 {
 	static const enum table_style styles[] = {
 		[SHOWN_QUEUED] = STYLE_PLAIN, [SHOWN_STARTING] = STYLE_YELLOW,
@@ -155,6 +164,12 @@ static void add_row(struct table *t, const struct status *status, const struct s
 		[SHOWN_FAILED] = STYLE_RED,
 		[SHOWN_CANCELLED] = STYLE_DIM, [SHOWN_TIMEOUT] = STYLE_RED,
 	};
+
+	return styles[state];
+}
+
+static void add_row(struct table *t, const struct status *status, const struct status_job *item)
+{
 	double batch_size = status_batch(item);
 	struct text text = TEXT_INIT;
 
@@ -173,51 +188,59 @@ static void add_row(struct table *t, const struct status *status, const struct s
 	else
 		table_count(t, batch_size);
 	table_number(t, item->run ? item->run->step_time_s * 1e3 : (double)NAN);
-	if (isfinite(item->expected_s))
-		table_cell(t, "~%s", format_duration(item->expected_s).s);
-	else
-		table_duration(t, item->eta_s);
+	table_text(t, status_eta(item).s);
 	status_add_why(&text, status, item);
 	table_text(t, text.data);
 	text_release(&text);
-	table_style(t, styles[item->state]);
+	table_style(t, status_style(item->state));
 	if (job_has_ended(item->job->state))
 		table_one_line(t);
 }
 
 /* --- around it --- */
 
-static void print_summary(const struct status *status, FILE *out)
+void status_add_summary(struct text *t, const struct status *status)
 {
 	const struct { int n; const char *what; } counts[] = {
 		{ status->n_running, "running" }, { status->n_suspended, "suspended" },
 		{ status->n_waiting, "waiting" }, { status->n_paused, "paused" },
 		{ status->n_held, "held" }, { status->n_ended, "ended" },
 	};
-	const struct people *people = &status->people;
-	struct text others = TEXT_INIT;	/* "2 of 4 devices; hbob has 2 and wants 1 more" */
 	const char *separator = "; ";
 
 	if (status->n_devices_in_use)
-		fprintf(out, "%d device%s in use", status->n_devices_in_use,
-			plural(status->n_devices_in_use));
+		text_addf(t, "%d device%s in use", status->n_devices_in_use,
+			  plural(status->n_devices_in_use));
 	else
-		fputs("no device in use", out);
+		text_add(t, "no device in use");
 	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
 		if (counts[i].n == 0)
 			continue;
-		fprintf(out, "%s%d %s", separator, counts[i].n, counts[i].what);
+		text_addf(t, "%s%d %s", separator, counts[i].n, counts[i].what);
 		separator = ", ";
 	}
-	fputs("\n", out);
-	if (people->count) {
-		/* me.devices 0: no recent pass of this store wrote them */
+}
+
+void status_add_people(struct text *t, const struct status *status)
+{
+	const struct people *people = &status->people;
+
+	/* me.devices 0: no recent pass of this store wrote them */
+	if (people->count)
 		people_describe(people, status->n_devices_in_use, people->me.devices
-				? people->me.devices : people->items[0].devices, &others);
-		fprintf(out, "%s\n", others.data);
-	}
-	fputs("\n", out);
-	text_release(&others);
+				? people->me.devices : people->items[0].devices, t);
+}
+
+static void print_summary(const struct status *status, FILE *out)
+{
+	struct text t = TEXT_INIT;
+
+	status_add_summary(&t, status);
+	fprintf(out, "%s\n", t.data);
+	text_clear(&t);
+	status_add_people(&t, status);
+	fprintf(out, t.length ? "%s\n\n" : "%s\n", t.data);
+	text_release(&t);
 }
 
 /* Finds a waiting job that a pass should have dealt with: a job that no pass has looked at, or one
@@ -234,36 +257,47 @@ static const struct job *overdue(const struct status *status)
 	return NULL;
 }
 
-static void say(FILE *out, const char *what, const char *why)
-{
-	fputc('\n', out);
-	output_sayf(out, "%s %s.", what, why);
-}
-
-static void print_hint(const struct status *status, FILE *out)
+void status_add_hints(struct strings *hints, const struct status *status)
 {
 	static const char remedy[] = "type 'pollux schedule', or 'pollux cron --install'";
 	const struct job *late = overdue(status);
 
 	if (status->outage.length)
-		say(out, "No run starts or stops", status->outage.data);
+		strings_addf(hints, "No run starts or stops %s.", status->outage.data);
 	if (status->disk_full.length)
-		say(out, "No run starts:", status->disk_full.data);
+		strings_addf(hints, "No run starts: %s.", status->disk_full.data);
 	if (status->hung_pass.length)
-		say(out, "No pass can run:", status->hung_pass.data);
+		strings_addf(hints, "No pass can run: %s.", status->hung_pass.data);
 	else if (status->n_waiting && !status->ever_scheduled)
-		fprintf(out, "\nNo pass has run yet: %s.\n", remedy);
+		strings_addf(hints, "No pass has run yet: %s.", remedy);
 	else if (late && *late->reason)
-		fprintf(out, "\nNo pass has run since %s, when job %lld was to start:\n%s.\n",
-			format_time(late->next_start_s, status->now_wall_s).s,
-			(long long)late->id, remedy);
+		strings_addf(hints, "No pass has run since %s, when job %lld was to start:\n%s.",
+			     format_time(late->next_start_s, status->now_wall_s).s,
+			     (long long)late->id, remedy);
 	else if (late)
-		fprintf(out, "\nNo pass has run since job %lld was submitted:\n%s.\n",
-			(long long)late->id, remedy);
+		strings_addf(hints, "No pass has run since job %lld was submitted:\n%s.",
+			     (long long)late->id, remedy);
 	else if (status->n_waiting && !status->passes_come)
-		fputs("\nNo pass comes by itself, only when a job is submitted, ends or is to "
-		      "begin: type\n'pollux cron --install', or 'pollux schedule --watch 10' in a "
-		      "terminal.\n", out);
+		strings_add(hints, "No pass comes by itself, only when a job is submitted, ends or "
+			    "is to begin: type\n'pollux cron --install', or 'pollux schedule "
+			    "--watch 10' in a terminal.");
+}
+
+static void print_hints(const struct status *status, FILE *out)
+{
+	struct strings hints = { 0 };
+
+	status_add_hints(&hints, status);
+	for (size_t i = 0; i < hints.count; i++) {
+		const char *line = hints.items[i];
+
+		fputc('\n', out);
+		for (size_t n; *line; line += n + (line[n] == '\n')) {
+			n = strcspn(line, "\n");
+			output_sayf(out, "%.*s", (int)n, line);
+		}
+	}
+	strings_release(&hints);
 }
 
 /* The row stands in the place of the first of the group's jobs at rest. 'pollux status group:N'
@@ -277,11 +311,7 @@ static void add_group_row(struct table *t, const struct status_group *group)
 	status_add_group_name(&cell, group->name);
 	table_text(t, cell.data);
 	text_clear(&cell);
-	table_text(t, group->counts[JOB_RUNNING] > group->suspended ? "running"
-		   : group->suspended ? "suspended"
-		   : group->over ? "ended"
-		   : group->counts[JOB_QUEUED] ? "queued"
-		   : group->counts[JOB_HELD] ? "held" : "ended");
+	table_text(t, status_group_state(group));
 	table_dashes(t, N_NUMBERS);
 	status_add_group(&cell, group);
 	table_text(t, cell.data);
@@ -290,33 +320,29 @@ static void add_group_row(struct table *t, const struct status_group *group)
 
 void status_print_table(const struct status *status, const struct output *out)
 {
+	struct status_row *rows;
 	struct table t;
-	bool *told;
+	int n;
 
 	if (status->jobs.count == 0) {
 		fputs("No jobs; 'pollux submit' queues one, 'pollux status --all' shows ended "
 		      "ones.\n", out->file);
 		return;
 	}
-	told = xcalloc((size_t)status->n_groups + 1, sizeof(*told));
+	rows = status_rows(status, &n);
 	table_begin(&t, columns);
-	for (int i = 0; i < status->jobs.count - status->n_left_out; i++) {
-		const struct status_group *group = status_group_of(status, &status->items[i]);
-
-		if (!group) {
-			add_row(&t, status, &status->items[i]);
-		} else if (!told[group - status->groups]) {
-			add_group_row(&t, group);
-			told[group - status->groups] = true;
-		}
-	}
-	free(told);
+	for (int i = 0; i < n; i++)
+		if (rows[i].group)
+			add_group_row(&t, rows[i].group);
+		else
+			add_row(&t, status, rows[i].item);
+	free(rows);
 	print_summary(status, out->file);
 	table_end(&t, out);
 	if (status->n_left_out)
 		fprintf(out->file, "\n%d more ended: 'pollux status --all' shows them, 'pollux "
 			"clear' clears the table.\n", status->n_left_out);
-	print_hint(status, out->file);
+	print_hints(status, out->file);
 }
 
 /* --- pollux status --summary: the time and work of each job --- */
