@@ -47,7 +47,9 @@ LOADED     = libmicrohttpd
 system_headers = $(patsubst -I%,-isystem %,$(shell $(1)))
 PKG_CFLAGS = $(call lazy,PKG_CFLAGS,$(call system_headers,\
 	pkg-config --cflags $(LIBRARIES) $(LOADED)))
-PKG_LIBS   = $(call lazy,PKG_LIBS,$(shell pkg-config --libs $(LIBRARIES)))
+PKG_LIBS   = $(call lazy,PKG_LIBS,$(shell pkg-config --libs $(LIBRARIES) ncursesw))
+# It defines macros of the C library, so that only the file that draws is compiled with it.
+CURSES_CFLAGS = $(call lazy,CURSES_CFLAGS,$(call system_headers,pkg-config --cflags ncursesw))
 BLAS_CFLAGS = $(call lazy,BLAS_CFLAGS,$(call system_headers,pkg-config --cflags openblas zlib))
 BLAS_LIBS  = $(call lazy,BLAS_LIBS,$(shell pkg-config --libs openblas zlib))
 LDLIBS   = $(PKG_LIBS) -lpthread -lm
@@ -223,7 +225,7 @@ bench-smoke: all examples $(BENCH)
 	@$(TEST_ENV) tools/bench.sh $(BUILD) smoke
 
 LINT_CFLAGS = $(STD) $(CUDA_CFLAGS) $(TRAIN_CUDA) $(OPENBLAS_CFLAGS) -Itests -Isrc \
-	-I$(BUILD)/unit $(PKG_CFLAGS) $(BLAS_CFLAGS) $(WARN) $(CLANG_WARN)
+	-I$(BUILD)/unit $(PKG_CFLAGS) $(CURSES_CFLAGS) $(BLAS_CFLAGS) $(WARN) $(CLANG_WARN)
 
 # clang's own warnings are among what clang-tidy reports (.clang-tidy).
 lint-tidy: $(patsubst %,$(BUILD)/tidy/%.ok,$(EVERY_C))
@@ -388,6 +390,7 @@ $(OBJ): $(BUILD)/%.o: src/%.c $(BUILD)/flags.stamp | need
 	@mkdir -p $(@D)
 	$(call say,CC)$(COMPILE) $(ANALYZE) $(PKG_CFLAGS) \
 		$(if $(filter client/%,$*),-fPIC) \
+		$(if $(filter cli/top_screen,$*),$(CURSES_CFLAGS)) \
 		-MMD -MP -c -o $@ $<
 
 # A test that replaces a function says so in its source, on a line by itself:

@@ -37,6 +37,7 @@ nlopt.h: model
 getopt.h: request
 libqhull: sim
 pcre2.h: steps
+curses.h: cli
 cuda: device
 cublas: device
 nvml.h: device'

@@ -48,12 +48,12 @@ probe() { # probe GROUP
 	build) program cc gcc; headers; program pkg-config
 		library 'sqlite3 >= 3.37' libsqlite3-dev; library hwloc libhwloc-dev
 		library nlopt libnlopt-dev; library qhull_r libqhull-dev
-		library libpcre2-8 libpcre2-dev
+		library libpcre2-8 libpcre2-dev; library ncursesw libncurses-dev
 		library 'libmicrohttpd >= 0.9.71' libmicrohttpd-dev ;;
 	example) library openblas libopenblas-dev; library zlib zlib1g-dev ;;
 	data) data ;;
 	check) program prove perl; program sqlite3; program ps procps; program gnuplot gnuplot-nox
-		program python3 python3-minimal ;;
+		program python3 python3-minimal; program tmux ;;
 	lint) program gcc; program clang; program clang-tidy; program cppcheck
 		program shellcheck; program mandoc; program zsh; program fish ;;
 	memcheck) program valgrind ;;

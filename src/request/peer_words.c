@@ -9,7 +9,7 @@ static const struct peer {
 	const char *words, *here;
 } peers[] = {
 	{ "ls list ps queue squeue qstat jobs info show", "status" },
-	{ "top watch", "status --watch" },
+	{ "watch", "status --watch" },
 	{ "add enqueue queue-add sbatch qsub start", "submit" },
 	{ "srun shell", "run" },
 	{ "kill stop rm remove delete del scancel qdel abort", "cancel" },

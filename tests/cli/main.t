@@ -25,7 +25,7 @@ status 'an unknown command is a usage error' 64 "$POLLUX" frobnicate
 is 'an unknown command is told where help is' \
 	"pollux: unknown command 'frobnicate'; see 'pollux --help'" "$err"
 for pair in ls:status ps:status kill:cancel rm:cancel logs:log sbatch:submit resume:release \
-	top:'status --watch'; do
+	watch:'status --watch'; do
 	run "$POLLUX" "${pair%%:*}"
 	is "the command that others call ${pair%%:*} is named" \
 		"pollux: unknown command '${pair%%:*}'; here that is '${pair#*:}'" "$err"
