@@ -41,7 +41,7 @@ VALGRIND = valgrind -q --error-exitcode=99 --leak-check=full
 # is read: on a fresh machine `need` has only then installed it. Headers of
 # others are system headers, so that our warnings stay ours.
 lazy = $(eval $(1) := $(2))$($(1))
-LIBRARIES  = sqlite3 hwloc nlopt qhull_r libpcre2-8
+LIBRARIES  = sqlite3 hwloc nlopt qhull_r libpcre2-8 json-c
 # Opened at run time, by the one command that asks for it.
 LOADED     = libmicrohttpd
 system_headers = $(patsubst -I%,-isystem %,$(shell $(1)))
@@ -116,6 +116,7 @@ FUZZED_MODEL = configuration device_measurement execution_plan goodput growth le
 	noise_scale observation plausible residuals split step_stats throughput tier_fit
 FUZZED_SIM = application csv ground_truth sim_profiles
 FUZZED  := $(filter $(addprefix $(BUILD)/,util/% steps/% store/% model/fit% \
+	cli/mcp_json.o cli/mcp_protocol.o cli/mcp_shorten.o \
 	$(FUZZED_MODEL:%=model/%.o) $(FUZZED_SIM:%=sim/%.o) engine/template.o \
 	engine/report_message.o engine/local/recorder% engine/slurm/slurm_parse.o sched/halving.o \
 	device/%),$(OBJ))

@@ -38,6 +38,7 @@ getopt.h: request
 libqhull: sim
 pcre2.h: steps
 curses.h: cli
+json-c: cli
 cuda: device
 cublas: device
 nvml.h: device'

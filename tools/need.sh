@@ -49,6 +49,7 @@ probe() { # probe GROUP
 		library 'sqlite3 >= 3.37' libsqlite3-dev; library hwloc libhwloc-dev
 		library nlopt libnlopt-dev; library qhull_r libqhull-dev
 		library libpcre2-8 libpcre2-dev; library ncursesw libncurses-dev
+		library json-c libjson-c-dev
 		library 'libmicrohttpd >= 0.9.71' libmicrohttpd-dev ;;
 	example) library openblas libopenblas-dev; library zlib zlib1g-dev ;;
 	data) data ;;

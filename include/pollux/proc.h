@@ -207,6 +207,8 @@ struct question {
 	struct text complaint;		/* gets its standard error, 4 KB at most */
 	const struct text *input;	/* its standard input; NULL: empty */
 	const char *directory;		/* where it runs; NULL: where this process is */
+	/* its time is over when there is something to read on standard input, or that has ended */
+	bool yields;
 };
 
 /* Returns the status as wait(2) has it; -1 with *err: EX_TEMPFAIL, it had no end in time. A program

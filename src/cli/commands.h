@@ -22,10 +22,10 @@
  * release, first and requeue in cmd_change.c, those that people do not type in cmd_supervise.c. */
 #define COMMANDS(X) \
 	X(submit) X(run) X(schedule) X(status) X(top) X(explain) X(log) X(events) X(wait) \
-	X(cancel) X(hold) X(release) X(edit) X(first) X(again) X(requeue) X(clear) X(results) \
-	X(history) X(page) X(devices) X(profile) X(report) X(steps) X(presets) X(forget) \
-	X(prune) X(cron) X(config) X(backup) X(doctor) X(simulate) X(supervise) X(tell) \
-	X(keep_log)
+	X(cancel) X(hold) X(release) X(edit) X(first) X(again) X(requeue) X(clear) X(mcp) \
+	X(results) X(history) X(page) X(devices) X(profile) X(report) X(steps) X(presets) \
+	X(forget) X(prune) X(cron) X(config) X(backup) X(doctor) X(simulate) X(supervise) \
+	X(tell) X(keep_log)
 
 #define DECLARE_COMMAND(name) extern const struct command cmd_##name;
 COMMANDS(DECLARE_COMMAND)

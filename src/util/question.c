@@ -60,19 +60,24 @@ static bool take(int fd, struct text *t, size_t most)
 static void read_both(struct question *q, int out, int complaint, pid_t pid)
 {
 	scoped(close_fd) int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
-	struct pollfd fds[3] = { { .fd = out, .events = POLLIN },
+	struct pollfd fds[4] = { { .fd = out, .events = POLLIN },
 				 { .fd = complaint, .events = POLLIN },
-				 { .fd = pidfd, .events = POLLIN } };
+				 { .fd = pidfd, .events = POLLIN },
+				 { .fd = q->yields ? STDIN_FILENO : -1, .events = POLLIN } };
 
 	while (fds[0].fd >= 0 || fds[1].fd >= 0) {
 		double left_s = q->until_boot_s - clock_boot_s();
 
 		if (!(left_s > 0))
 			break;
-		if (poll(fds, 3, (int)fmin(ceil(left_s * 1e3), 1e6)) < 0 && errno != EINTR)
+		if (poll(fds, 4, (int)fmin(ceil(left_s * 1e3), 1e6)) < 0 && errno != EINTR)
 			break;
 		if (fds[2].revents && !fds[0].revents && !fds[1].revents)
 			break;
+		if (fds[3].revents && !fds[2].revents) {
+			q->until_boot_s = 0;
+			break;
+		}
 		if (fds[0].fd >= 0 && fds[0].revents && !take(out, q->answer, MOST_BYTES))
 			fds[0].fd = -1;
 		if (fds[1].fd >= 0 && fds[1].revents &&
