@@ -1,22 +1,6 @@
 /* racks_goodput.c - goodput over racks: the shortest job first, and a wait for better joined GPUs
- * where that ends the job sooner.
- *
- * Jobs are asked in the order of their effective length (lengths.h), in seconds on their GPUs. At
- * first they take only GPUs that are as near as can be: a job on others keeps them from jobs that
- * could use them well. Then those that are left are offered again, and a job that
- * could have GPUs at distance t now waits for a smaller one, b, iff
- *
- *	remaining / part(t)  >  wait(b) + restart + remaining / part(b)
- *
- * where remaining is the work that is left, or its effective length, and wait(b) is the time until
- * leases have ended on as many GPUs within b, on machines that are promised to no job that was
- * asked before. A job that waits longer than
- *
- *	B = 24 max(lease, round)
- *
- * where round is the device-seconds of a lease of each job that waits, by the number of GPUs, comes
- * before all others, and takes any GPUs. Where there are too few, machines that are free first, as
- * many as the job needs within its least distance, are kept from the jobs that are asked later. */
+ * where that ends the job sooner: pollux-goodput(7), Tiers, in simulation. What remains of a job is
+ * the work that is left, or its effective length (lengths.h). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
