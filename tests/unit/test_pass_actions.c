@@ -449,7 +449,7 @@ static void test_suspend(void)
 	check_turns(&s, "start 2", "only other jobs are decided on while a job leaves");
 	s = takes_turns();
 	s.runs.items[0].suspension = SUSPENSION_DONE;
-	s.jobs.count = 1;
+	job_release(&s.jobs.items[--s.jobs.count]);
 	check_turns(&s, "resume 1", "a suspended job comes back to a free device");
 	s = takes_turns();
 	s.runs.items[0].suspension = SUSPENSION_DONE;
