@@ -59,11 +59,10 @@ static void check_owner(struct patient *p, const char *path, const struct stat *
 	bool ours = lstat(path, &named) == 0 && !S_ISLNK(named.st_mode) &&
 		    (S_ISDIR(st->st_mode) || (S_ISREG(st->st_mode) && st->st_nlink == 1)) &&
 		    stat(p->paths.dir, &dir) == 0 && !(dir.st_mode & OTHERS_WRITE);
-	char *take = xasprintf("%schown -h %lld", advice_sudo(), (long long)geteuid());
+	autofree char *take = xasprintf("%schown -h %lld", advice_sudo(), (long long)geteuid());
 
 	found(p, FINDING_STOPS, command_on(ours ? take : "ls -ld", path),
 	      "'%s' belongs to user %lld", path, (long long)st->st_uid);
-	free(take);
 }
 
 /* What a link stands for may serve others, too; its mode is looked at by a person. */

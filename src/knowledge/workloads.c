@@ -249,13 +249,12 @@ static void tie_siblings(struct workload_list *list, int i, char (*plans)[CONFIG
 void workloads_tie_plans(struct workload_list *list)
 {
 	char (*plans)[CONFIGURATION_PLAN_SIZE] = xcalloc((size_t)list->count + 1, sizeof(*plans));
-	struct plan_tie_item *items = xcalloc((size_t)list->count + 1, sizeof(*items));
+	autofree struct plan_tie_item *items = xcalloc((size_t)list->count + 1, sizeof(*items));
 
 	for (int i = 0; i < list->count; i++)
 		if (list->items[i].measured && base_length(list->items[i].name) > 0)
 			tie_siblings(list, i, plans, items);
 	free(plans);
-	free(items);
 }
 
 int workloads_other_plans(const struct workload_list *list, const struct workload *w,

@@ -238,7 +238,7 @@ struct fit_result fit_throughput(const struct observation *seen, int n,
 {
 	const struct fit_prior nothing = { { (double)NAN, 1 }, { (double)NAN, 1 },
 					   { (double)NAN, 1 } };
-	struct fit_row *rows = xmalloc((size_t)(n > 0 ? n : 1) * sizeof(*rows));
+	autofree struct fit_row *rows = xmalloc((size_t)(n > 0 ? n : 1) * sizeof(*rows));
 	double least = THROUGHPUT_TIME_MIN_S;
 	struct search s = {
 		.objective = { .rows = rows, .overlap_penalty = options->overlap_penalty,
@@ -282,7 +282,6 @@ struct fit_result fit_throughput(const struct observation *seen, int n,
 						       1.1 * r.params.beta_sync_local);
 		}
 	}
-	free(rows);
 	return r;
 }
 

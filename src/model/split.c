@@ -119,13 +119,10 @@ void split_release(struct split *split)
 
 char *split_workload(const char *text, const char *workload, const struct strings *parameters)
 {
-	char *name = xstrdup(text_starts_with(text, SPLIT_BY) ? text + strlen(SPLIT_BY) : "");
-	const char *value;
-	char *split;
+	const char *by = text_starts_with(text, SPLIT_BY) ? text + strlen(SPLIT_BY) : "", *value;
+	autofree char *name = xstrdup(by);
 
 	name[strcspn(name, ":")] = '\0';
 	value = *name ? strings_variable(parameters, name) : NULL;
-	split = value ? xasprintf("%s [%s=%s]", workload, name, value) : xstrdup(workload);
-	free(name);
-	return split;
+	return value ? xasprintf("%s [%s=%s]", workload, name, value) : xstrdup(workload);
 }

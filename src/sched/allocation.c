@@ -286,7 +286,7 @@ static bool search_possible(const struct search *all, double most_looks, int *ch
 {
 	size_t n = (size_t)all->n_jobs;
 	struct search s = *all;
-	struct allocation_job *given = xcalloc(n, sizeof(*given));
+	autofree struct allocation_job *given = xcalloc(n, sizeof(*given));
 	autofree int *index = xcalloc(n, sizeof(*index)), *found = xcalloc(n, sizeof(*found));
 	bool done = false;
 
@@ -310,7 +310,6 @@ static bool search_possible(const struct search *all, double most_looks, int *ch
 	for (int j = 0; done && j < s.n_jobs; j++)
 		chosen[index[j]] = found[j];
 	free(s.jobs);
-	free(given);
 	return done;
 }
 

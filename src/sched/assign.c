@@ -260,7 +260,7 @@ static void hand_out(struct assign_pool *p, const int *holder, int total)
 static void grow_and_shrink(struct assign_pool *p, const int *holder, int n_jobs, const int *held,
 			    const int *count)
 {
-	struct taker *takers = xcalloc((size_t)n_jobs, sizeof(*takers));
+	autofree struct taker *takers = xcalloc((size_t)n_jobs, sizeof(*takers));
 	int n = 0, total = 0;
 
 	p->device = xcalloc((size_t)p->n_devices, sizeof(*p->device));
@@ -277,7 +277,6 @@ static void grow_and_shrink(struct assign_pool *p, const int *holder, int n_jobs
 	if (n > 0)
 		hand_out(p, holder, total);
 	free(p->device);
-	free(takers);
 }
 
 void assign_devices(int n_devices, const int *holder, int n_jobs, const int *count,

@@ -255,7 +255,7 @@ static void put_behind(struct curve *c, const struct curve *before)
  * tells their length it is the pilot, and the others count as if they had had a slice more. */
 static void set_order_of_siblings(struct curves *all)
 {
-	struct curve **of = xcalloc((size_t)all->in->n_jobs, sizeof(struct curve *));
+	autofree struct curve **of = xcalloc((size_t)all->in->n_jobs, sizeof(struct curve *));
 	int n = 0;
 
 	for (int i = 0; i < all->in->n_jobs; i++)
@@ -265,7 +265,6 @@ static void set_order_of_siblings(struct curves *all)
 	for (int i = 1; i < n; i++)
 		if (are_ordered(of[i], of[i - 1]))
 			put_behind(of[i], of[i - 1]);
-	free(of);
 }
 
 struct curves curves_of(const struct sched_input *in)

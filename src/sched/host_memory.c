@@ -164,7 +164,7 @@ static bool search_exactly(const struct memory_search *m, int *at, int *way)
 {
 	size_t n = (size_t)m->curves->in->n_jobs;
 	autofree int *chosen = xcalloc(n, sizeof(*chosen));
-	struct allocation_job *given = xcalloc(n, sizeof(*given));
+	autofree struct allocation_job *given = xcalloc(n, sizeof(*given));
 	struct search s = {
 		.given = given, .n_jobs = (int)n, .n_kinds = 1, .n_devices = m->width - 1,
 		.capacity = { m->width - 1, m->capacity }, .in_memory = true,
@@ -195,7 +195,6 @@ static bool search_exactly(const struct memory_search *m, int *at, int *way)
 	}
 	free(s.choices);
 	free(s.jobs);
-	free(given);
 	return allowed;
 }
 

@@ -203,7 +203,7 @@ static void decide_kind(struct filling *f, const struct policy *policy, int kind
 {
 	size_t n = (size_t)f->in->n_jobs;
 	autofree struct sched_choice *choices = xcalloc(n, sizeof(*choices));
-	struct sched_job *jobs = xcalloc(n, sizeof(*jobs));
+	autofree struct sched_job *jobs = xcalloc(n, sizeof(*jobs));
 	autofree int *of = xcalloc(n, sizeof(*of));
 	struct sched_input one = *f->in;
 
@@ -226,7 +226,6 @@ static void decide_kind(struct filling *f, const struct policy *policy, int kind
 	policy->decide(&one, choices);
 	for (int i = 0; i < one.n_jobs; i++)
 		take_choice(f, of[i], kind, &choices[i]);
-	free(jobs);
 }
 
 /* Decides each kind anew at most once, those first of which most devices are free. */

@@ -177,8 +177,8 @@ static double expected_set(const struct tier_offer *o, int tier, double *free_s,
 void tier_ask(const struct tier_offer *o, struct tier_answer *a)
 {
 	size_t n = (size_t)o->links.n;
-	double *free_s = xcalloc(n, sizeof(*free_s));
-	bool *set = xcalloc(n, sizeof(*set));
+	autofree double *free_s = xcalloc(n, sizeof(*free_s));
+	autofree bool *set = xcalloc(n, sizeof(*set));
 	double best_end_s = o->now_s + o->work / o->goodput[o->tier_now];
 
 	a->waits = false;
@@ -209,8 +209,6 @@ void tier_ask(const struct tier_offer *o, struct tier_answer *a)
 		a->until_s = until_s;
 		memcpy(a->wanted, set, n * sizeof(*set));
 	}
-	free(set);
-	free(free_s);
 }
 
 bool tier_move_pays(double goodput_now, double goodput_there, double work, double slice_s,

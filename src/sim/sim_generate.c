@@ -262,7 +262,7 @@ int sim_generate_applications(void)
 
 int sim_generate(const char *directory, const struct sim_generation *g, struct err *err)
 {
-	char *temporary = xasprintf("%s.XXXXXX", directory);
+	autofree char *temporary = xasprintf("%s.XXXXXX", directory);
 	struct text t = TEXT_INIT;
 	struct stat st;
 	int rc;
@@ -284,6 +284,5 @@ int sim_generate(const char *directory, const struct sim_generation *g, struct e
 			remove_tree(temporary);
 	}
 	text_release(&t);
-	free(temporary);
 	return rc;
 }

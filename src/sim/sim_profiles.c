@@ -231,14 +231,12 @@ static int no_profiles(const struct csv *c, int row, const struct sim_profiles *
 		       struct err *err)
 {
 	const char *name = csv_text(c, row, APPLICATION);
-	char *directory = xasprintf("%s/%s", profiles->directory, name);
+	autofree char *directory = xasprintf("%s/%s", profiles->directory, name);
 	bool there = *name && !strchr(name, '/') && access(directory, F_OK) == 0;
 
-	csv_complain(c, row, err, "no profiles of the application '%.60s'%s%.300s%s", name,
-		     there ? ": '" : "", there ? directory : "",
-		     there ? "' has no placements.csv" : "");
-	free(directory);
-	return -1;
+	return csv_complain(c, row, err, "no profiles of the application '%.60s'%s%.300s%s", name,
+			    there ? ": '" : "", there ? directory : "",
+			    there ? "' has no placements.csv" : "");
 }
 
 static int take_job(const struct csv *c, int row, struct sim_workload *w, const void *data,

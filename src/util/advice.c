@@ -73,13 +73,12 @@ void advice_add_edit(struct text *t, const char *command, const char *path)
 {
 	struct stat st;
 	bool is_link = lstat(path, &st) == 0 && S_ISLNK(st.st_mode);
-	char *file = is_link ? realpath(path, NULL) : NULL;
+	autofree char *file = is_link ? realpath(path, NULL) : NULL;
 
 	if (stat(path, &st) == 0 && st.st_uid != geteuid())
 		text_add(t, advice_sudo());
 	text_addf(t, "%s ", command);
 	text_add_shell_quoted(t, file ? file : path);
-	free(file);
 }
 
 void advice_add_private(struct text *t, const char *directory)

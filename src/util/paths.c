@@ -101,7 +101,7 @@ int paths_init(struct paths *p, struct err *err)
 /* Sets an XDG variable to BASE, for a file BASE/pollux/NAME. */
 static void set_base(const char *name, const char *file)
 {
-	char *base = xstrdup(file);
+	autofree char *base = xstrdup(file);
 
 	for (int i = 0; i < 2; i++) {
 		char *slash = strrchr(base, '/');
@@ -110,7 +110,6 @@ static void set_base(const char *name, const char *file)
 			*slash = '\0';
 	}
 	setenv(name, *base ? base : "/", 1);
-	free(base);
 }
 
 void paths_to_environment(const struct paths *p)

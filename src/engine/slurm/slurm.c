@@ -101,7 +101,7 @@ static bool controller_answers(struct look *l)
 static void check_files(struct look *l)
 {
 	autofree char *mark = xasprintf("doctor.%d.%.0f", (int)getpid(), clock_wall_s() * 1e6);
-	char *back = xasprintf("%s.back", mark);
+	autofree char *back = xasprintf("%s.back", mark);
 	autofree char *script = xasprintf("cat %s && echo seen > %s; exit 0", mark, back);
 	scoped(text_release) struct text answer = TEXT_INIT, seen = TEXT_INIT;
 	scoped(strings_release) struct strings argv = { 0 };
@@ -132,7 +132,6 @@ static void check_files(struct look *l)
 
 		unlink(path);
 	}
-	free(back);
 }
 
 static void examine(const struct engine_context *at, struct strings *troubles, struct text *well)

@@ -152,7 +152,7 @@ pid_t slurm_earlier_on_gpus(pid_t wrapper)
 	struct place own = { .text = TEXT_INIT };
 	scoped(pid_list_release) struct pid_list list = { 0 };
 	struct proc_marks marks = { 0 };
-	char *variable = NULL;
+	autofree char *variable = NULL;
 	pid_t found = 0;
 
 	if (read_place(wrapper, &own) && *own.gpus) {
@@ -172,7 +172,6 @@ pid_t slurm_earlier_on_gpus(pid_t wrapper)
 			found = pid;
 		text_release(&other.text);
 	}
-	free(variable);
 	text_release(&own.text);
 	return found;
 }

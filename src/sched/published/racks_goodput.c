@@ -18,8 +18,8 @@
  * number is fixed, count as one device. */
 static void set_lengths(const struct rack_state *s, struct rack_job *const *jobs, int n)
 {
-	struct sched_job *told = xcalloc((size_t)n, sizeof(*told));
-	struct curve *items = xcalloc((size_t)n, sizeof(*items));
+	autofree struct sched_job *told = xcalloc((size_t)n, sizeof(*told));
+	autofree struct curve *items = xcalloc((size_t)n, sizeof(*items));
 	struct sched_input in = {
 		.jobs = told, .n_jobs = n, .ended_device_s = s->ended_s,
 		.n_ended = s->n_ended, .n_kinds = 1,
@@ -37,8 +37,6 @@ static void set_lengths(const struct rack_state *s, struct rack_job *const *jobs
 	lengths = lengths_of(&curves);
 	for (int i = 0; i < n; i++)
 		jobs[i]->length_s = lengths_effective_device_s(&lengths, &items[i], 0);
-	free(items);
-	free(told);
 }
 
 void rack_goodput_prepare(struct rack_state *s, struct rack_job *const *jobs, int n)

@@ -172,7 +172,7 @@ static void decide(const struct sched_input *in, struct sched_choice *choices)
 	struct state s = {
 		.turns = xcalloc(n, sizeof(*s.turns)), .n = in->n_jobs, .free = sched_devices(in),
 	};
-	struct turn **order = xcalloc(n, sizeof(struct turn *));
+	autofree struct turn **order = xcalloc(n, sizeof(struct turn *));
 
 	for (size_t i = 0; i < n; i++) {
 		s.turns[i] = turn_of(in, &in->jobs[i]);
@@ -189,7 +189,6 @@ static void decide(const struct sched_input *in, struct sched_choice *choices)
 		choices[i] = (struct sched_choice){
 			.replicas = s.turns[i].count, .next_start_s = (double)NAN,
 		};
-	free(order);
 	free(s.turns);
 }
 
