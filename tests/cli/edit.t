@@ -88,7 +88,7 @@ status 'edit --dry-run succeeds' 0 "$POLLUX" edit --dry-run 't*' --weight 9
 is 'edit --dry-run prints what would change' 'job 2: weight 4 -> 9
 job 3: weight 4 -> 9' "$out"
 is 'refused edits and the dry run change nothing' "$before" \
-	"$(everything | grep -v '|edit|after 3$' | grep -v '|edit|after none$')"
+	"$(everything | grep -Ev '[|]edit[|]after (3|none)([|]|$)')"
 status 'edit --yes changes several jobs by state' 0 "$POLLUX" edit --yes --state queued --retries 1
 is 'edit --yes changes each of the jobs' '1|1|1|1' \
 	"$(store 'SELECT retries FROM jobs' | paste -sd '|')"
