@@ -142,10 +142,13 @@ static void rebind(struct supervisor *s)
 
 /* --- there --- */
 
+/* Also of a run that never left its devices: clocks of its program went on, too. */
 static void go_on_at(struct run *run, double now)
 {
-	if (isfinite(run->suspended_boot_s))
+	if (isfinite(run->suspended_boot_s)) {
 		run->suspended_s += fmax(now - run->suspended_boot_s, 0);
+		run->resumed_boot_s = now;
+	}
 	run->suspended_boot_s = NAN;
 }
 
@@ -360,8 +363,7 @@ bool supervisor_return_to_devices(struct supervisor *s)
 		return false;
 	run = s->run;
 	run.suspension = SUSPENSION_NONE;
-	run.resumed_boot_s = clock_boot_s();
-	go_on_at(&run, run.resumed_boot_s);
+	go_on_at(&run, clock_boot_s());
 	supervisor_note(s, store_run_resume(&s->store, &run, &resumed, &s->err));
 	if (resumed)
 		s->run = run;
