@@ -154,7 +154,7 @@ is 'status lists the jobs' 'queued held held held' \
 	tool 8 release '{"jobs":["4"]}'
 	tool 9 hold '{"jobs":["4"]}'
 	tool 11 hold '{}'
-	tool 12 cancel '{"jobs":["--yes"]}'
+	tool 12 cancel '{"jobs":["--dry-run","4"]}'
 	tool 13 wait '{"jobs":["1"]}'
 	tool 15 log '{"jobs":["4"]}'
 	tool 16 status '{"jobs":[{}]}'
@@ -174,7 +174,7 @@ is 'with yes they are cancelled' 'cancelled cancelled' \
 is 'release and hold answer with the states' 'queued held' \
 	"$(answer 8 '$j->{jobs}[0]{state}') $(answer 9 '$j->{jobs}[0]{state}')"
 like 'jobs have to be given' 'hold of which jobs' "$(answer 11 '$t')"
-is 'a job that begins with - is no option' 1 "$(answer 12 '0 + $r->{isError}')"
+like 'a job that begins with - is no option' "no job matches '--dry-run'" "$(answer 12 '$t')"
 is 'wait says how jobs ended' '1 failed 3' \
 	"$(answer 13 '"$j->{all_ended} $j->{jobs}[0]{state} $j->{jobs}[0]{exit_code}"')"
 like 'a log that is not there is an error' 'has no log' "$(answer 15 '$t')"
