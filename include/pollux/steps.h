@@ -182,4 +182,32 @@ void metric_lines_end(struct metric_lines *m, metric_sink *sink, void *arg);
  * timed, so the caller feeds only a few. */
 bool metric_lines_look_again(struct metric_lines *m);
 
+/* ---- numbers of a program that prints them beside its step or epoch ---- */
+
+/* Metrics in what a program prints, by the words that are usual for them: "loss: 0.5",
+ * "val_acc=0.9" in a line that names a step or an epoch.
+ *
+ *	struct found_metrics *m = found_metrics_new();
+ *	found_metrics_feed(m, bytes, n, arrival_s, sink, arg);	// pieces of any size
+ *	found_metrics_free(m);
+ *
+ * Names are given in small letters. A number behind a word such as "val" is of that: "train loss: 1
+ * val loss: 2" has train_loss and val_loss. What is doubtful is passed over: a name that a line has
+ * twice, a fraction, settings, times, best values, what stands behind "best", a name that was seen
+ * in one line only or whose value and counter never change, lines of a second rank. Lines with such
+ * a name are read at FOUND_BYTES_PER_S, after a free burst: what comes faster is skipped. */
+
+#define FOUND_METRICS_MAX 8	/* names, in all of the input */
+#define FOUND_BYTES_PER_S 5e4
+#define FOUND_BURST_BYTES 2e5
+#define FOUND_UNCOMMON_MAX 4	/* of them, those with other words: "box_loss" */
+
+struct found_metrics;
+
+struct found_metrics *found_metrics_new(void);
+void found_metrics_free(struct found_metrics *m);	/* NULL is harmless */
+void found_metrics_feed(struct found_metrics *m, const char *bytes, size_t n, double arrival_s,
+			metric_sink *sink, void *arg);
+void found_metrics_end(struct found_metrics *m, metric_sink *sink, void *arg);
+
 #endif

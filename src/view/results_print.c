@@ -78,8 +78,9 @@ void results_print_table(const struct results *r, const struct output *out)
 	struct table t;
 
 	if (r->n_columns == 0) {
-		fputs("No job has a metric yet. Programs report metrics, or 'pollux submit "
-		      "--metric'\nfinds them in logs: see 'man pollux-results'.\n", out->file);
+		fputs("No job has a metric yet. Programs report metrics, or print them as "
+		      "'loss: 0.5'\nbeside a step or an epoch, or 'pollux submit --metric' finds "
+		      "them in logs: see\n'man pollux-results'.\n", out->file);
 		return;
 	}
 	lay_out(r, &l);

@@ -157,6 +157,32 @@ finite value of metric 'acc'" "$err"
 ok 'a picture that cannot be drawn leaves no file' [ ! -e b.svg ]
 status 'the name of a picture needs a known format' 64 "$POLLUX" results --plot b.txt
 
+# --- metrics of a log, by their names ---
+cat >usual <<'END'
+echo 'Namespace(epochs=3, lr=0.1, val_split=0.2, loss=1)'
+for i in 1 2 3; do
+	echo "Epoch $i/3: train loss: 0.$((9 - i)) val loss: 0.5$i val acc: ${i}0% loss_scale=8"
+	echo "best val_acc=0.99 epoch $i"
+done
+END
+first=$("$POLLUX" submit -q -- sh usual)
+"$POLLUX" submit -q --metric 'split=val_split=([0-9.]+)' -- sh usual >/dev/null
+"$POLLUX" submit -q -b 10 -- sh -c '"$POLLUX" report SAMPLES=10 LOSS=0.25
+	for i in 1 2 3; do echo "epoch $i loss=7.$i auc=0.$i"; done' >/dev/null
+"$POLLUX" schedule
+"$POLLUX" wait --timeout 200 "$first" $((first + 1)) $((first + 2)) >waited 2>&1
+wait_for 20 no_supervisor
+names() { store "SELECT group_concat(name, ' ') FROM (SELECT name FROM job_metrics
+	WHERE job_id = $1 ORDER BY name)"; }
+is 'usual names beside an epoch are metrics' 'train_loss val_acc val_loss' "$(names "$first")"
+is 'they have their last, lowest and highest values' '0.6|0.6|0.8 0.53|0.51|0.53 30.0|10.0|30.0' \
+	"$(for name in train_loss val_loss val_acc; do metric "$first" "$name"; done | xargs)"
+like 'results shows them' '^ *[0-9]* .* 0\.6  *0\.6 .* 30  *30 .* 0\.53  *0\.51$' \
+	"$("$POLLUX" results "$first")"
+is '--metric says which metrics count' split "$(names $((first + 1)))"
+is 'a reported metric goes before one of the log' 'auc loss' "$(names $((first + 2)))"
+is 'the reported metric is as reported' '0.25|0.25|0.25' "$(metric $((first + 2)) loss)"
+
 # --- a metric of --halving that no run reports ---
 group=$("$POLLUX" submit --hold --array 0-1 --halving f9:max,rungs=5 -b 1 -- true 2>/dev/null)
 run "$POLLUX" results "$group"

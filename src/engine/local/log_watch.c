@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -101,6 +102,7 @@ void log_watch_close(struct log_watch *w)
 		close(w->fd);
 	steps_free(w->steps);
 	metric_lines_free(w->metrics);
+	found_metrics_free(w->found);
 	log_watch_init(w);
 }
 
@@ -115,9 +117,15 @@ int log_watch_add_metrics(struct log_watch *w, const struct strings *list, struc
 	return 0;
 }
 
+void log_watch_find_metrics(struct log_watch *w)
+{
+	if (w->fd >= 0 && !w->found)
+		w->found = found_metrics_new();
+}
+
 void log_watch_end_steps(struct log_watch *w)
 {
-	if (!w->metrics) {
+	if (!w->metrics && !w->found) {
 		log_watch_close(w);
 		return;
 	}
@@ -125,21 +133,31 @@ void log_watch_end_steps(struct log_watch *w)
 	w->steps = NULL;
 }
 
+/* The bytes up to the end of a line, newline or carriage return, at most n. */
+static size_t line_length(const char *bytes, size_t n)
+{
+	const char *newline = memchr(bytes, '\n', n), *back;
+
+	n = newline ? (size_t)(newline - bytes) + 1 : n;
+	back = memchr(bytes, '\r', n);
+	return back ? (size_t)(back - bytes) + 1 : n;
+}
+
 /* A metric belongs to the position that the lines before it tell: of lines that were read together,
  * each is looked at for steps and metrics before the next one. */
 static void feed(struct log_watch *w, const char *bytes, size_t n, const struct log_sinks *sinks)
 {
 	for (size_t length; n > 0; bytes += length, n -= length) {
-		length = w->metrics ? 0 : n;
-		while (length < n && bytes[length] != '\n' && bytes[length] != '\r')
-			length++;
-		length += length < n;
+		length = w->metrics || w->found ? line_length(bytes, n) : n;
 		if (w->steps)
 			steps_feed(w->steps, bytes, length, w->last_boot_s, sinks->step,
 				   sinks->arg);
 		if (w->metrics)
 			metric_lines_feed(w->metrics, bytes, length, w->last_boot_s,
 					  sinks->metric, sinks->arg);
+		if (w->found)
+			found_metrics_feed(w->found, bytes, length, w->last_boot_s, sinks->found,
+					   sinks->arg);
 	}
 }
 
@@ -222,4 +240,6 @@ void log_watch_look(struct log_watch *w, double now_boot_s, bool last,
 		steps_end(w->steps, sinks->step, sinks->arg);
 	if (last && w->metrics)
 		end_metrics(w, sinks);
+	if (last && w->found)
+		found_metrics_end(w->found, sinks->found, sinks->arg);
 }

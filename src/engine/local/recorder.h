@@ -70,6 +70,7 @@ struct recorder {
 	struct recorder_metric {
 		struct job_metric values;	/* lowest and highest: since the last write */
 		bool changed;			/* since then */
+		bool is_reported;		/* by the program, in this run */
 		int not_finite;			/* values in a row, up to the last one */
 	} metrics[REPORT_METRICS_MAX];
 	int n_metrics;
@@ -180,6 +181,8 @@ bool recorder_has_window(const struct recorder *r);
 void recorder_add_metric(struct recorder *r, const struct run *run, const char *name, double value);
 void recorder_add_metrics(struct recorder *r, const struct run *run,
 			  const struct report_message *m);
+/* A value that was found in the log; one of a name that the program reports counts no more. */
+void recorder_add_found(struct recorder *r, const struct run *run, const char *name, double value);
 int recorder_write_metrics(struct recorder *r, struct store *store, const struct run *run,
 			   struct err *err);
 

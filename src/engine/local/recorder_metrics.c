@@ -83,15 +83,23 @@ void recorder_describe_diverged(const struct recorder *r, struct text *t)
 /* Numbers that a program reports or prints for people: METRIC.name=value, the loss, and those of
  * the user's expressions. */
 
+/* The metric of this name, or the place behind all. */
+static struct recorder_metric *find_metric(struct recorder *r, const char *name)
+{
+	struct recorder_metric *metric = r->metrics;
+
+	while (metric < r->metrics + r->n_metrics && strcmp(metric->values.name, name) != 0)
+		metric++;
+	return metric;
+}
+
 void recorder_add_metric(struct recorder *r, const struct run *run, const char *name, double value)
 {
 	struct recorder_diverged *d = &r->diverged;
-	struct recorder_metric *metric = r->metrics;
+	struct recorder_metric *metric = find_metric(r, name);
 	struct job_metric *m;
 
 	see_rung(r, run, name, value);
-	while (metric < r->metrics + r->n_metrics && strcmp(metric->values.name, name) != 0)
-		metric++;
 	if (metric == r->metrics + REPORT_METRICS_MAX)
 		return;
 	r->n_metrics += metric == r->metrics + r->n_metrics;
@@ -120,14 +128,31 @@ void recorder_add_metric(struct recorder *r, const struct run *run, const char *
 	d->samples = run->last_samples;
 }
 
+void recorder_add_found(struct recorder *r, const struct run *run, const char *name, double value)
+{
+	const struct recorder_metric *metric = find_metric(r, name);
+
+	if (metric == r->metrics + REPORT_METRICS_MAX || !metric->is_reported)
+		recorder_add_metric(r, run, name, value);
+}
+
+static void add_reported(struct recorder *r, const struct run *run, const char *name, double value)
+{
+	struct recorder_metric *metric = find_metric(r, name);
+
+	recorder_add_metric(r, run, name, value);
+	if (metric < r->metrics + REPORT_METRICS_MAX)
+		metric->is_reported = true;
+}
+
 /* The loss is a metric like others, unless the program reports one of that name itself. */
 void recorder_add_metrics(struct recorder *r, const struct run *run,
 			  const struct report_message *m)
 {
 	if (m->loss.given)
-		recorder_add_metric(r, run, "loss", m->loss.value);
+		add_reported(r, run, "loss", m->loss.value);
 	for (int i = 0; i < m->n_metrics; i++)
-		recorder_add_metric(r, run, m->metrics[i].name, m->metrics[i].value);
+		add_reported(r, run, m->metrics[i].name, m->metrics[i].value);
 }
 
 int recorder_write_metrics(struct recorder *r, struct store *store, const struct run *run,

@@ -164,6 +164,9 @@ void supervisor_watch_log(struct supervisor *s)
 	}
 	supervisor_note(s, log_watch_add_metrics(w, metrics, &s->err));
 	strings_release(&losses);
+	/* Who gives expressions says which metrics count. */
+	if (!s->job.profile && s->command.metric_regexes.count == 0)
+		log_watch_find_metrics(w);
 	steps_expect_epochs(w->steps, epochs_of_command(&s->command.argv));
 	log_watch_learn(w);
 	if (d->total_steps > 0)
@@ -187,8 +190,7 @@ void supervisor_watch_rest_of_log(struct supervisor *s, const struct kept_positi
 	if (k)
 		s->output.log_offset = k->log_begin;
 	if (s->output.log_fd < 0 ||
-	    (!recorder_wants_log(&s->recorder, &s->run, &s->job) &&
-	     s->command.metric_regexes.count == 0 && s->job.declared.stop_nan <= 0))
+	    (s->job.profile && !recorder_wants_log(&s->recorder, &s->run, &s->job)))
 		return;
 	supervisor_watch_log(s);
 	if (k)
@@ -215,6 +217,13 @@ static void take_metric(const char *name, double value, void *arg)
 	recorder_add_metric(&s->recorder, &s->run, name, value);
 }
 
+static void take_found(const char *name, double value, void *arg)
+{
+	struct supervisor *s = arg;
+
+	recorder_add_found(&s->recorder, &s->run, name, value);
+}
+
 static void end_steps(struct supervisor *s)
 {
 	s->output.steps_ended |= s->output.watch.steps != NULL;
@@ -237,7 +246,7 @@ static void begin_steps_again(struct supervisor *s)
 void supervisor_read_log(struct supervisor *s, double now, bool last)
 {
 	struct log_watch *w = &s->output.watch;
-	const struct log_sinks sinks = { take_step, take_metric, s };
+	const struct log_sinks sinks = { take_step, take_metric, take_found, s };
 	struct steps_summary sum;
 	int64_t read = w->offset;
 
