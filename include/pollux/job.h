@@ -241,6 +241,8 @@ struct run {
 	char framework[96];
 	/* what the helper does not do, and why; "": all parts work */
 	char helper[256];
+	/* where its program says that its metrics are to be seen; "": it says nothing */
+	char wandb_url[256], tensorboard_url[256];
 	int64_t stage;			/* which of its trainings it is at; 0: not told */
 	double stage_first_steps;	/* the position of the job where that began; NaN */
 	double first_step_s;		/* launch to first report: NaN none yet */

@@ -210,4 +210,24 @@ void found_metrics_feed(struct found_metrics *m, const char *bytes, size_t n, do
 			metric_sink *sink, void *arg);
 void found_metrics_end(struct found_metrics *m, metric_sink *sink, void *arg);
 
+/* ---- where a program's metrics are to be seen ---- */
+
+/* The address of a run, in what its program prints: "wandb: View run at https://...", "TensorBoard
+ * 2.15.0 at http://localhost:6006/ (Press CTRL+C to quit)". */
+
+#define WEB_ADDRESS_SIZE 256
+
+enum web_service { WEB_WANDB, WEB_TENSORBOARD };
+
+/* address: printable ASCII. */
+typedef void web_address_sink(enum web_service service, const char *address, void *arg);
+
+struct web_addresses;
+
+struct web_addresses *web_addresses_new(void);
+void web_addresses_free(struct web_addresses *w);	/* NULL is harmless */
+/* Lines count when they have ended. */
+void web_addresses_feed(struct web_addresses *w, const char *bytes, size_t n,
+			web_address_sink *sink, void *arg);
+
 #endif

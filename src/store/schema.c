@@ -17,7 +17,7 @@
 #include "pollux/text.h"
 #include "sql.h"
 
-#define VERSION 54
+#define VERSION 55
 #define STAMP "PRAGMA application_id = " SQL_NUMBER(STORE_APPLICATION_ID) ";" \
 	"PRAGMA user_version = " SQL_NUMBER(VERSION) ";"
 
@@ -175,6 +175,7 @@ const char schema_text[] =
 	" step_time_s REAL, first_step_s REAL,"
 	" step_source TEXT,"			/* "reports", or "log:" and the pattern */
 	" stage INTEGER, stage_first_steps REAL, framework TEXT, helper TEXT,"
+	" wandb_url TEXT, tensorboard_url TEXT,"
 	" reports INTEGER NOT NULL DEFAULT 0, malformed_reports INTEGER NOT NULL DEFAULT 0,"
 	" refused_reports INTEGER NOT NULL DEFAULT 0, refusal TEXT, journal_bytes INTEGER,"
 	" peak_memory_bytes INTEGER, peak_device_memory_bytes INTEGER,"

@@ -151,6 +151,8 @@ static const struct store_column of_run[] = {
 	C("stage_first_steps", DOUBLE, stage_first_steps, UNKNOWN, SHOWN | REPORT),
 	CHARS("framework", framework, REPORT | SHOWN),
 	CHARS("helper", helper, REPORT | SHOWN),
+	CHARS("wandb_url", wandb_url, REPORT | SHOWN),
+	CHARS("tensorboard_url", tensorboard_url, REPORT | SHOWN),
 	C("stop_duration_s", DOUBLE, stop_duration_s, UNKNOWN, SHOWN | END),
 	C("resumed_from", TEXT, resumed_from, ZERO, BLOB | SHOWN | REPORT | END),
 	C("saves_when_asked", INT, saves_when_asked, NEGATIVE, SHOWN | END),

@@ -106,6 +106,23 @@ static void add_step_source(struct text *t, const struct status_details *d)
 		text_addf(t, "from its %s", source);
 }
 
+/* Prints where the metrics of the last run that tells are to be seen. */
+static void print_addresses(const struct status_details *d, const struct output *out)
+{
+	const char *wandb = "", *tensorboard = "";
+
+	for (int i = 0; i < d->runs.count; i++) {
+		const struct run *run = &d->runs.items[i];
+
+		wandb = *run->wandb_url ? run->wandb_url : wandb;
+		tensorboard = *run->tensorboard_url ? run->tensorboard_url : tensorboard;
+	}
+	if (*wandb)
+		output_line(out, "wandb", wandb);
+	if (*tensorboard)
+		output_line(out, "tensorboard", tensorboard);
+}
+
 /* Adds how many reports were refused over all runs, and why the last one was. */
 static void add_refused(struct text *t, const struct status_details *d)
 {
@@ -190,6 +207,7 @@ static void print_progress(const struct status *status, const struct status_job 
 	output_textline(out, "ends", &t);
 	status_add_metrics(&t, &d->metrics);
 	output_text_if(out, "metrics", &t);
+	print_addresses(d, out);
 	add_step_source(&t, d);
 	output_textline(out, "step times", &t);
 	status_add_helper(&t, item->job, d->runs.count ? &d->runs.items[d->runs.count - 1] : NULL);

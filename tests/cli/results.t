@@ -183,6 +183,19 @@ is '--metric says which metrics count' split "$(names $((first + 1)))"
 is 'a reported metric goes before one of the log' 'auc loss' "$(names $((first + 2)))"
 is 'the reported metric is as reported' '0.25|0.25|0.25' "$(metric $((first + 2)) loss)"
 
+# --- where a program shows its metrics ---
+id=$("$POLLUX" submit -q -- sh -c 'echo "wandb: View run at https://wandb.ai/me/nets/runs/ab12"
+	echo "TensorBoard 2.15.0 at http://localhost:6006/ (Press CTRL+C to quit)"')
+"$POLLUX" schedule
+"$POLLUX" wait --timeout 200 "$id" >waited 2>&1
+wait_for 20 no_supervisor
+is 'status has the addresses' 'wandb https://wandb.ai/me/nets/runs/ab12
+tensorboard http://localhost:6006/' \
+	"$("$POLLUX" status "$id" | awk '$1 == "wandb" || $1 == "tensorboard" { print $1, $2 }')"
+is 'JSON has them' 'https://wandb.ai/me/nets/runs/ab12 http://localhost:6006/' \
+	"$("$POLLUX" status --json "$id" | json 'print join " ", map {
+		$d->{jobs}[0]{details}{runs}[0]{$_} } qw(wandb_url tensorboard_url)')"
+
 # --- a metric of --halving that no run reports ---
 group=$("$POLLUX" submit --hold --array 0-1 --halving f9:max,rungs=5 -b 1 -- true 2>/dev/null)
 run "$POLLUX" results "$group"

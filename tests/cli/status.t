@@ -169,7 +169,7 @@ number outcome peak_allocated_bytes peak_device_memory_bytes peak_memory_bytes p
 refused_reports replicas resumed_from saved_nothing saves_when_asked stage stage_first_steps \
 state step_pattern \
 step_source step_time_s stop_duration_s stop_reason suspended_s suspension \
-takes_configs term_signal tier"
+takes_configs tensorboard_url term_signal tier wandb_url"
 is 'a run has its keys' "$run_keys" "$(json "my \$x = \$d->{jobs}[0]{run}; $keys" <list.json)"
 is 'a job in full has details' \
 	"after argv checkpoint_dir checkpoint_glob directory environment_names_only \

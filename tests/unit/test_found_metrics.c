@@ -141,8 +141,52 @@ static void test_bounds(void)
 	text_release(&log);
 }
 
+static void take_address(enum web_service service, const char *address, void *arg)
+{
+	text_addf(arg, "%s %s ", service == WEB_WANDB ? "wandb" : "tensorboard", address);
+}
+
+static void check_address(const char *line, const char *want)
+{
+	struct text got = TEXT_INIT;
+	struct web_addresses *w = web_addresses_new();
+
+	web_addresses_feed(w, line, strlen(line) / 2, take_address, &got);
+	web_addresses_feed(w, line + strlen(line) / 2, strlen(line) - strlen(line) / 2,
+			   take_address, &got);
+	web_addresses_feed(w, "\n", 1, take_address, &got);
+	is_str(got.data, want, line);
+	web_addresses_free(w);
+	text_release(&got);
+}
+
+static void test_addresses(void)
+{
+	struct text line = TEXT_INIT;
+
+	check_address("wandb: \xf0\x9f\x9a\x80 View run at https://wandb.ai/me/nets/runs/ab12",
+		      "wandb https://wandb.ai/me/nets/runs/ab12 ");
+	check_address("\033[34m\033[1mwandb\033[0m: View run \033[33mglow-1\033[0m at: "
+		      "\033[34m\033[4mhttps://wandb.ai/me/nets/runs/ab12?nw=1\033[0m",
+		      "wandb https://wandb.ai/me/nets/runs/ab12?nw=1 ");
+	check_address("TensorBoard 2.15.0 at http://localhost:6006/ (Press CTRL+C to quit)",
+		      "tensorboard http://localhost:6006/ ");
+	check_address("wandb: View project at https://wandb.ai/me/nets", "");
+	check_address("see https://wandb.ai/site: wandb: View run at nowhere", "");
+	check_address("TensorBoard 2.15.0 at file:///tmp/x", "");
+	check_address("wandb: View run at https://", "");
+	check_address("wandb: View run at http://x/\x01y'<script>", "wandb http://x/ ");
+	check_address("wandb: View run at ://", "");
+	check_address("wandb: View run at htt://", "");
+	text_add(&line, "wandb: View run at https://");
+	text_add_byte(&line, 'a', 300);
+	check_address(line.data, "");
+	text_release(&line);
+}
+
 int main(void)
 {
+	test_addresses();
 	test_found();
 	test_not_found();
 	test_bounds();

@@ -103,6 +103,7 @@ void log_watch_close(struct log_watch *w)
 	steps_free(w->steps);
 	metric_lines_free(w->metrics);
 	found_metrics_free(w->found);
+	web_addresses_free(w->addresses);
 	log_watch_init(w);
 }
 
@@ -123,9 +124,15 @@ void log_watch_find_metrics(struct log_watch *w)
 		w->found = found_metrics_new();
 }
 
+void log_watch_find_addresses(struct log_watch *w)
+{
+	if (w->fd >= 0 && !w->addresses)
+		w->addresses = web_addresses_new();
+}
+
 void log_watch_end_steps(struct log_watch *w)
 {
-	if (!w->metrics && !w->found) {
+	if (!w->metrics && !w->found && !w->addresses) {
 		log_watch_close(w);
 		return;
 	}
@@ -147,6 +154,8 @@ static size_t line_length(const char *bytes, size_t n)
  * each is looked at for steps and metrics before the next one. */
 static void feed(struct log_watch *w, const char *bytes, size_t n, const struct log_sinks *sinks)
 {
+	if (w->addresses)
+		web_addresses_feed(w->addresses, bytes, n, sinks->address, sinks->arg);
 	for (size_t length; n > 0; bytes += length, n -= length) {
 		length = w->metrics || w->found ? line_length(bytes, n) : n;
 		if (w->steps)

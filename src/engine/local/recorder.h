@@ -183,6 +183,9 @@ void recorder_add_metrics(struct recorder *r, const struct run *run,
 			  const struct report_message *m);
 /* A value that was found in the log; one of a name that the program reports counts no more. */
 void recorder_add_found(struct recorder *r, const struct run *run, const char *name, double value);
+/* The last address of each service. */
+void recorder_add_address(struct recorder *r, struct run *run, enum web_service service,
+			  const char *address);
 int recorder_write_metrics(struct recorder *r, struct store *store, const struct run *run,
 			   struct err *err);
 

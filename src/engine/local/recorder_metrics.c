@@ -155,6 +155,15 @@ void recorder_add_metrics(struct recorder *r, const struct run *run,
 		add_reported(r, run, m->metrics[i].name, m->metrics[i].value);
 }
 
+void recorder_add_address(struct recorder *r, struct run *run, enum web_service service,
+			  const char *address)
+{
+	char *kept = service == WEB_WANDB ? run->wandb_url : run->tensorboard_url;
+
+	r->changed |= strcmp(kept, address) != 0;
+	snprintf(kept, WEB_ADDRESS_SIZE, "%s", address);
+}
+
 int recorder_write_metrics(struct recorder *r, struct store *store, const struct run *run,
 			   struct err *err)
 {

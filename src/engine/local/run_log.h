@@ -76,6 +76,7 @@ struct log_watch {
 	struct steps *steps;		/* NULL while not watched, and where reports tell steps */
 	struct metric_lines *metrics;	/* by expressions; NULL: there are none */
 	struct found_metrics *found;	/* by their names; NULL: not looked for */
+	struct web_addresses *addresses;	/* NULL: not looked for */
 };
 
 void log_watch_init(struct log_watch *w);
@@ -91,8 +92,9 @@ void log_watch_catch_up(struct log_watch *w, int64_t offset);
 void log_watch_close(struct log_watch *w);		/* harmless when nothing is watched */
 /* Looks for these metrics, too. -1: an expression is none; nothing is looked for. */
 int log_watch_add_metrics(struct log_watch *w, const struct strings *list, struct err *err);
-/* Looks for metrics by their names, too, where something is watched. */
+/* Looks for metrics by their names, too, or for addresses, where something is watched. */
 void log_watch_find_metrics(struct log_watch *w);
+void log_watch_find_addresses(struct log_watch *w);
 /* Steps are not looked for any more: the watch ends if no metrics are. */
 void log_watch_end_steps(struct log_watch *w);
 
@@ -100,6 +102,7 @@ void log_watch_end_steps(struct log_watch *w);
 struct log_sinks {
 	steps_sink *step;
 	metric_sink *metric, *found;
+	web_address_sink *address;
 	void *arg;
 };
 void log_watch_look(struct log_watch *w, double now_boot_s, bool last,

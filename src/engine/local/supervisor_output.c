@@ -167,6 +167,8 @@ void supervisor_watch_log(struct supervisor *s)
 	/* Who gives expressions says which metrics count. */
 	if (!s->job.profile && s->command.metric_regexes.count == 0)
 		log_watch_find_metrics(w);
+	if (!s->job.profile)
+		log_watch_find_addresses(w);
 	steps_expect_epochs(w->steps, epochs_of_command(&s->command.argv));
 	log_watch_learn(w);
 	if (d->total_steps > 0)
@@ -224,6 +226,13 @@ static void take_found(const char *name, double value, void *arg)
 	recorder_add_found(&s->recorder, &s->run, name, value);
 }
 
+static void take_address(enum web_service service, const char *address, void *arg)
+{
+	struct supervisor *s = arg;
+
+	recorder_add_address(&s->recorder, &s->run, service, address);
+}
+
 static void end_steps(struct supervisor *s)
 {
 	s->output.steps_ended |= s->output.watch.steps != NULL;
@@ -246,7 +255,9 @@ static void begin_steps_again(struct supervisor *s)
 void supervisor_read_log(struct supervisor *s, double now, bool last)
 {
 	struct log_watch *w = &s->output.watch;
-	const struct log_sinks sinks = { take_step, take_metric, take_found, s };
+	const struct log_sinks sinks = {
+		take_step, take_metric, take_found, take_address, s,
+	};
 	struct steps_summary sum;
 	int64_t read = w->offset;
 
