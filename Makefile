@@ -208,7 +208,7 @@ check-frameworks: ## PyTorch, Trainer, Lightning, Keras, JAX: unmodified program
 slowest: ## the ten slowest tests of the last check and of the last sanitize, with their seconds
 	@tools/slowest.sh $(wildcard $(STATE) $(BUILD)/gcc/prove.state $(BUILD)/san/prove.state)
 
-demo: all examples ## train four jobs on two CPU slots, about two minutes
+demo: all examples ## train five jobs on two CPU slots; what that gained; about a minute
 	@$(TEST_ENV) examples/demo.sh
 
 lint: ## warnings as errors, static analysis, manuals, layers, purity
