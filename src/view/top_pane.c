@@ -8,6 +8,7 @@
 #include "top_parts.h"
 
 #define LABELS 8		/* columns of the numbers beside a curve */
+#define NAMED_DEVICES 4
 
 /* --- words --- */
 
@@ -51,6 +52,23 @@ static void add_facts(const struct top *t, const struct status_job *item, struct
 	}
 }
 
+/* By their short names: the list of devices stands above. */
+static void add_devices(const struct top *t, const struct run *run, struct text *title)
+{
+	int n = run_held(run);
+
+	if (n > NAMED_DEVICES)
+		text_addf(title, " on %d devices", n);
+	for (int k = 0; k < n && n <= NAMED_DEVICES; k++) {
+		const char *name = run->devices[k].id;
+
+		for (int i = 0; i < t->n_devices; i++)
+			if (!strcmp(t->devices[i].id, name))
+				name = t->devices[i].name;
+		text_addf(title, "%s%s", k ? "," : " on ", name);
+	}
+}
+
 static void add_title(const struct top *t, const struct status_row *row, struct text *title)
 {
 	if (row->group) {
@@ -60,8 +78,9 @@ static void add_title(const struct top *t, const struct status_row *row, struct 
 	}
 	text_addf(title, "job %lld: ", (long long)row->item->job->id);
 	status_add_name(title, &t->status, row->item->job);
-	text_add(title, ", ");
-	status_add_state(title, &t->status, row->item, "");
+	text_addf(title, ", %s", shown_state_name(row->item->state));
+	if (row->item->run)
+		add_devices(t, row->item->run, title);
 }
 
 /* --- the curve --- */
