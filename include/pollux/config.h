@@ -20,6 +20,7 @@
  *	shared_weight = 2  # this person's share of them is twice that of others
  *	share = auto       # jobs of one device may run beside others there; default no
  *	max_share = 2      # jobs on one device at most; default 4
+ *	cpu_jobs = 8       # jobs without a device at once; default half as many as cores
  *	guaranteed_devices = 4	# that 'submit --guarantee' may sum up to; default all
  *	locality_wait = auto	# how long jobs wait for well joined devices; 0; 5m at most
  *	min_efficiency = 0.8	# batches grow while a sample is worth so much of one in their own
@@ -46,6 +47,7 @@
 #define CONFIG_DEFAULT_LOG_LIMIT 0x1p30	/* as the row in settings.c */
 #define CONFIG_MOST_SHARE 8
 #define CONFIG_GUARANTEED_ALL (-1)
+#define CONFIG_CPU_JOBS_AUTO (-1)
 #define CONFIG_SHARED_DIR_SIZE 500
 #define CONFIG_GPUS_SIZE 1000
 #define CONFIG_LEAST_SLURM_LEASE_S 2.0
@@ -67,6 +69,9 @@ struct config {
 	bool keep_environment;	/* jobs that ended long ago keep their variables' values */
 	bool share;		/* jobs of one device share it if their options do not say no */
 	int max_share;		/* 1 to CONFIG_MOST_SHARE: jobs on one device */
+	/* 0 to CONFIG_MAX_SLOTS: jobs without a device that run at once; CONFIG_CPU_JOBS_AUTO: half
+	 * as many as there are cores */
+	int cpu_jobs;
 	double interactive_limit_s;	/* >= 1: the longest turn of 'pollux run' */
 	double prune_after_s;	/* > 0; NaN: never */
 	/* commands for sh: when a job has ended, has failed; "": none */

@@ -42,7 +42,9 @@ enum launch_rule {
 /* A declaration as the store keeps it. An unknown double is NaN, an unknown size 0. */
 struct declaration {
 	char *name, *workload;		/* owned, as all strings here */
-	int min_replicas, max_replicas;	/* max 0: all devices */
+	int min_replicas, max_replicas;	/* max 0: all devices, unless cpu_cores is above 0 */
+	/* The cores of a job without a device, which has 0 replicas; 0: the job has devices. */
+	int cpu_cores;
 	struct batch_range batch;
 	double learning_rate;
 	char *learning_rate_rule;	/* lr_rule_parse() of goodput.h has the words */

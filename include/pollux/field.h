@@ -49,6 +49,8 @@ struct field {
 enum option_type {
 	OPTION_FLAG,		/* bool: set to true */
 	OPTION_INT,		/* int64_t (or int) within min..max */
+	OPTION_COUNT,		/* the same; the option alone: min. Takes the next word if that is
+				   a number */
 	OPTION_NUMBER,		/* double within min..max, finite */
 	/* double of at least 1, with K, M or G after it for 1e3, 1e6, 1e9 */
 	OPTION_AMOUNT,

@@ -283,7 +283,7 @@ struct run {
 	struct code_state code;		/* that it was launched with */
 	int forgotten;			/* 1: its step times; 2: what it told of memory */
 	/* owned, replicas of them: id, binding, kind, cores are filled; of a suspended run, those
-	 * that it had */
+	 * that it had. Without a device one that is none, of the CPU's backend. */
 	struct device *devices;
 };
 
@@ -346,6 +346,14 @@ void job_release(struct job *job);
 void job_command_release(struct job_command *c);
 void run_init(struct run *run);
 void run_release(struct run *run);
+/* Allocates the devices of the run's configuration. */
+void run_make_devices(struct run *run);
+/* True if the run is of a job without a device (declaration.h), and not of one whose devices are
+ * not read. */
+static inline bool run_has_no_device(const struct run *run)
+{
+	return run->configuration.replicas == 0;
+}
 /* How many of its devices the run has, or waits for: none while it is suspended. */
 int run_held(const struct run *run);
 /* The boot clock without the time for which the run was suspended. Differences from launch_boot_s

@@ -80,6 +80,7 @@ enum history_basis {
 	HISTORY_ENDED_BADLY,		/* it failed, was cancelled, timed out or is held */
 	HISTORY_LENGTH_UNKNOWN,		/* it has not ended, and has no model or typical length */
 	HISTORY_TOO_LARGE,		/* it needs more devices than are simulated */
+	HISTORY_NO_DEVICE,		/* it has none: submit --cpu */
 	N_HISTORY_BASES
 };
 

@@ -69,6 +69,7 @@ struct status {
 	int n_groups;
 	int n_left_out;			/* of the items, at their end: not shown in the table */
 	int n_devices_in_use;
+	int n_cpu_jobs;			/* runs without a device */
 	/* Jobs; starting and stopping ones count as running. */
 	int n_running, n_suspended, n_waiting, n_paused, n_held, n_ended;
 	bool ever_scheduled;		/* a pass has run at some time */

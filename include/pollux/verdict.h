@@ -185,6 +185,14 @@ enum fact_kind {
 	FACT_GROUP_FULL,		/* runs n of so many */
 	FACT_GROUP_BEHIND,		/* it may run so many */
 	FACT_PAUSED,			/* rung */
+	FACT_WITHOUT_DEVICE,		/* it starts so, on n cores */
+	FACT_CPU_JOBS,			/* n jobs without a device run, of so many */
+	/* It needs n cores; jobs without a device have `devices` of the `of` cores here. */
+	FACT_CPU_CORES,
+	FACT_CPU_BEHIND,		/* the job, which waits for cores */
+	FACT_CPU_TOO_FEW,		/* it needs n cores, and there are fewer: of */
+	FACT_MEMORY_FREE,		/* bytes.needs; bytes.of are available */
+	FACT_CPU_SLURM,
 	FACT_KINDS
 };
 

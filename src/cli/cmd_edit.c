@@ -56,7 +56,7 @@ static const struct running_rule {
 } running_rules[] = {
 	{ "begin", runs_already, false },
 	{ "stop-signal", launched_with, false },
-	{ "launch", launched_with, false },
+	{ "launch", launched_with, false }, { "cpu", launched_with, false },
 	{ "batch-range", NULL, true }, { "replicas", NULL, true },
 	{ "weight", NULL, true }, { "preempt", NULL, true },
 	{ "suspend", NULL, true }, { "gpu-memory", NULL, true }, { "tier", NULL, true },

@@ -201,6 +201,9 @@ static int profile_on_kind(const struct profile_options *o, char **argv, char *k
 
 	if (getenv("POLLUX_REPORT_SOCKET"))
 		return err_set(err, EX_UNAVAILABLE, "a profile cannot be made from within a job");
+	if (asked.declared.min_replicas < 1)
+		return usage_error(&cmd_profile, err, "option '--replicas': a profile measures "
+				   "devices, one at least");
 	/* When a job is scheduled and how long it goes on does not matter here. */
 	asked_init(&defaults);
 	asked.checkpoint_dir = NULL;

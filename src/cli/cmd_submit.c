@@ -122,7 +122,8 @@ static void warn_of_devices(const struct paths *paths, const struct job *job)
 static void warn_of_batches(const struct job *job, const struct job_command *command)
 {
 	const struct declaration *d = &job->declared;
-	int64_t local = d->batch.max_local, share = d->batch.size / d->min_replicas;
+	int64_t local = d->batch.max_local;
+	int64_t share = d->batch.size / (d->min_replicas > 0 ? d->min_replicas : 1);
 	long long passes = local > 0 ? (long long)((share + local - 1) / local) : 1;
 	enum growth_veto veto = job_growth_veto(job);
 	struct text t = TEXT_INIT;
@@ -286,8 +287,12 @@ int submit_add(const struct asked *o, struct job *job, struct job_command *comma
 	} else {
 		printf("Submitted job %lld (", (long long)job->id);
 		output_clean(stdout, d->name);
-		printf(": %s, needs %d device%s", job_state_name(job->state), d->min_replicas,
-		       plural(d->min_replicas));
+		if (d->cpu_cores)
+			printf(": %s, no device, %d core%s", job_state_name(job->state),
+			       d->cpu_cores, plural(d->cpu_cores));
+		else
+			printf(": %s, needs %d device%s", job_state_name(job->state),
+			       d->min_replicas, plural(d->min_replicas));
 		if (d->time_limit_s < SHORT_S)
 			printf(", time limit %g s", d->time_limit_s);
 		else if (d->time_limit_s >= SHORT_S)

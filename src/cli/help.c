@@ -14,8 +14,10 @@ static void option_form(struct text *t, const struct option_spec *spec)
 	else
 		text_add(t, "      ");
 	text_addf(t, "--%s%s%s%s", spec->name,
-		  !spec->argument ? "" : spec->type == OPTION_WORDS ? "[=" : " ",
-		  spec->argument ? spec->argument : "", spec->type == OPTION_WORDS ? "]" : "");
+		  !spec->argument ? "" : spec->type == OPTION_WORDS ? "[="
+		  : spec->type == OPTION_COUNT ? " [" : " ",
+		  spec->argument ? spec->argument : "",
+		  spec->type == OPTION_WORDS || spec->type == OPTION_COUNT ? "]" : "");
 }
 
 static const struct option_spec help_spec = {

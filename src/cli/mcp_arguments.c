@@ -33,7 +33,8 @@ static const char *type_of(const struct option_spec *o)
 {
 	switch (o->type) {
 	case OPTION_FLAG: return "boolean";
-	case OPTION_INT: return "integer";
+	case OPTION_INT:
+	case OPTION_COUNT: return "integer";
 	case OPTION_NUMBER: return "number";
 	case OPTION_LIST: return "array";
 	case OPTION_AMOUNT:

@@ -194,7 +194,7 @@ void environment_for_run(const struct job *job, const struct run *run,
 	set_integer(env, "POLLUX_RUN", run->number);
 	set_integer(env, "POLLUX_STOP_SIGNAL", job->declared.stop_signal);
 	set_integer(env, "POLLUX_DEVICES", c->replicas);
-	set_integer(env, "POLLUX_REPLICAS", configuration_workers(c));
+	set_integer(env, "POLLUX_REPLICAS", c->replicas > 0 ? configuration_workers(c) : 1);
 	set_number(env, "POLLUX_LR_SCALE", run->learning_rate_scale);
 	if (isfinite(gain))
 		set_number(env, "POLLUX_LR_GAIN", gain);
@@ -220,7 +220,7 @@ void environment_for_run(const struct job *job, const struct run *run,
 	set_for_nodes(job, run, values, env);
 	/* On a cluster its manager tells programs their devices. */
 	if (values->nodes.n < 1)
-		devices_environment(run->devices, run->configuration.replicas, env);
+		devices_environment(run->devices, c->replicas > 0 ? c->replicas : 1, env);
 }
 
 void node_command(const struct strings *argv, char *const *variables, int node, int n_started,

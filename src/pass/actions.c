@@ -80,6 +80,25 @@ static void resume_in_place(const struct snapshot *s, const struct run *run, con
 	a->sizes.configuration = run->configuration;
 }
 
+/* The job starts without a device. */
+static void start_on_cores(const struct snapshot *s, const struct passed_over *passed,
+			   const char *reason, struct actions *p)
+{
+	struct action *a = actions_add(p, ACTION_START, passed->job->id, NULL, reason);
+	struct run *run = a->new_run = xcalloc(1, sizeof(*run));
+
+	run_init(run);
+	run->job_id = passed->job->id;
+	run->configuration = configuration_make(0, 0, 1);
+	run->assigned_time_s = s->now_wall_s;
+	run->assigned_boot_s = s->now_boot_s;
+	run->suspension = SUSPENSION_CANNOT;
+	memcpy(run->cores, passed->processors, strlen(passed->processors) + 1);
+	run_make_devices(run);
+	a->sizes.configuration = run->configuration;
+	p->n_running++;
+}
+
 static void tell_those_passed_over(const struct snapshot *s, const struct decision *d,
 				   verdict_wording *words, struct actions *p)
 {
@@ -98,6 +117,8 @@ static void tell_those_passed_over(const struct snapshot *s, const struct decisi
 		}
 		if (passed->resumes)
 			resume_in_place(s, passed->resumes, reason.data, p);
+		else if (passed->processors)
+			start_on_cores(s, passed, reason.data, p);
 		else
 			p->n_waiting++;
 		p->next_s = fmin(p->next_s, passed->next_start_s);

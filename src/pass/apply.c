@@ -217,6 +217,8 @@ static void describe_devices(const struct action *a, struct text *out)
 {
 	for (int i = 0; i < a->sizes.configuration.replicas; i++)
 		text_addf(out, "%s%s", i > 0 ? "," : "", a->new_run->devices[i].id);
+	if (run_has_no_device(a->new_run))
+		text_addf(out, "processor %s", *a->new_run->cores ? a->new_run->cores : "any");
 }
 
 /* "batch 64 = 2 * 32 * 1, learning rate * 1; goodput 900 to 1700/s, noise scale 500 (400

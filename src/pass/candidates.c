@@ -176,7 +176,8 @@ static bool is_passed_over(const struct snapshot *s, const struct job *job, cons
 	if (!run)
 		return is_deserted(s, job, d) || waits_for_another(s, job, d) ||
 		       waits_to_begin(s, job, d) || waits_for_disk(s, job, d) ||
-		       waits_for_kind(s, job, d) || waits_for_tier(s, job, d) ||
+		       (!job->declared.cpu_cores &&
+			(waits_for_kind(s, job, d) || waits_for_tier(s, job, d))) ||
 		       waits_for_retry(s, job, d);
 	if (!waits_on_left_out(s, job, run, d))
 		return false;
@@ -229,6 +230,7 @@ void select_candidates(const struct snapshot *s, struct decision *d)
 
 		/* nothing is decided on a run that is to leave its devices before it has left */
 		if (stays[i] || job->held || is_leaving(s, job->id) ||
+		    (run && run_has_no_device(run)) ||
 		    (run && run->suspension == SUSPENSION_ASKED) || is_passed_over(s, job, run, d))
 			continue;
 		add_candidate(s, d, suspendable, job);

@@ -8,9 +8,6 @@
 #include "pollux/mem.h"
 #include "stages.h"
 
-/* The part of the host's memory that running jobs may have together. */
-#define HOST_MEMORY 0.9
-
 /* --- devices by name --- */
 
 #define FEW 64		/* devices that are looked at one by one */
@@ -300,6 +297,12 @@ void decide_and_assign(const struct snapshot *s, struct decision *d)
 	assign(s, d);
 }
 
+/* The host's memory for jobs with devices: more than 0, which would mean that it is not known. */
+static double memory_left(const struct snapshot *s, const struct decision *d)
+{
+	return fmax(HOST_MEMORY * (double)s->memory.total_bytes - d->cpu_jobs_bytes, 1);
+}
+
 void tell_policy(const struct snapshot *s, struct decision *d)
 {
 	d->input = (struct sched_input){
@@ -307,7 +310,7 @@ void tell_policy(const struct snapshot *s, struct decision *d)
 		.slice_s = s->config->slice_s, .ended_device_s = s->ended_device_s,
 		.n_ended = s->workload_pasts.n, .brief_device_s = s->brief_device_s,
 		.n_kinds = d->n_kinds,
-		.memory_bytes = s->host_needs ? HOST_MEMORY * (double)s->memory.total_bytes : 0,
+		.memory_bytes = policy_heeds_memory(s) ? memory_left(s, d) : 0,
 	};
 	for (int k = 0; k < d->n_kinds; k++)
 		d->input.kinds[k] = (struct sched_kind){ d->kinds[k].n, 0, d->kinds[k].name };

@@ -16,6 +16,9 @@
 
 struct binding;
 
+/* The part of the host's memory that running jobs may have together. */
+#define HOST_MEMORY 0.9
+
 /* --- what a candidate makes of devices --- */
 
 /* What a candidate, or one of its plans, makes of one kind of device. */
@@ -156,6 +159,9 @@ struct passed_over {
 	bool beyond_limit;		/* as many of its group run as may */
 	/* The suspended run of the job that goes on where it was; NULL: none. */
 	const struct run *resumes;
+	/* The processors on which it starts, without a device, in less than RUN_CORES_SIZE bytes;
+	 * "": any; NULL: it does not start. */
+	const char *processors;
 };
 
 struct decision {
@@ -181,6 +187,7 @@ struct decision {
 	int n_elsewhere;
 	struct binding *bindings;	/* owned; of the runs that go on or start */
 	int n_bindings;
+	double cpu_jobs_bytes;	/* of the host's memory, that jobs without a device need */
 	int n_nodes;			/* of all devices that are listed */
 	int *node_of;			/* by device: its node */
 	const struct device **by_name;	/* by node and id; NULL: there are few */

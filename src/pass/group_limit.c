@@ -129,6 +129,9 @@ void explain_group_limits(const struct snapshot *s, struct decision *d)
 		for (int j = 0; j < d->n; j++)
 			running += d->candidates[j].job->group_id == group &&
 				   d->choices[j].replicas > 0;
+		for (int k = 0; k < d->n_passed_over; k++)
+			running += d->passed_over[k].job->group_id == group &&
+				   d->passed_over[k].processors;
 		p->verdict = verdict_of((struct fact){
 			running >= most ? FACT_GROUP_FULL : FACT_GROUP_BEHIND,
 			.n = running, .of = most,

@@ -310,7 +310,7 @@ static void set_ways(const struct snapshot *s, struct decision *d, int j, int ki
 
 void weigh_plan_memory(const struct snapshot *s, struct decision *d)
 {
-	for (int j = 0; s->host_needs && j < d->n; j++) {
+	for (int j = 0; policy_heeds_memory(s) && j < d->n; j++) {
 		const struct candidate *c = &d->candidates[j];
 		const struct run *run = c->run;
 		struct place p = { s, d, c, -1 };

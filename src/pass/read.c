@@ -240,7 +240,15 @@ static int read_job(const struct engine_context *at, int64_t job_id, const char 
 		free(declared->not_kind);
 		declared->kind = declared->not_kind = NULL;
 	}
-	return store_runs_active(store, &s->runs, err) || read_freezable(store, s, err) ||
+	if (store_runs_active(store, &s->runs, err))
+		return -1;
+	/* A job without a device is weighed as if it had one. */
+	if (declared->cpu_cores) {
+		declared->cpu_cores = 0;
+		declared->min_replicas = declared->max_replicas = 1;
+		run_list_release(&s->runs);
+	}
+	return read_freezable(store, s, err) ||
 	       read_runs(store, s, err) || read_of_jobs(store, s, err) ||
 	       store_ran_out_list(store, &s->ran_out, err) || read_speeds(store, s, err) ||
 	       read_device_needs(store, s, err) || read_host_needs(store, s, err) ||
@@ -348,6 +356,7 @@ static void forget_jobs(struct snapshot *s)
 	for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++)
 		free(owned[i]);
 	strings_release(&s->share.workloads);
+	strings_release(&s->cores);
 	ignored_list_release(&s->gone);
 	job_list_release(&s->jobs);
 	run_list_release(&s->runs);

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "pollux/file.h"
+#include "pollux/host_cores.h"
 #include "pollux/mem.h"
 #include "pollux/store_measurements.h"
 #include "snapshot.h"
@@ -120,10 +121,24 @@ static int host_need(struct store *store, const struct snapshot *s, int i, struc
 	return 0;
 }
 
-/* Only for the policy that heeds it. */
+/* False: no job is without a device. */
+static bool read_cores(struct snapshot *s)
+{
+	int i = 0;
+
+	while (i < s->jobs.count && !s->jobs.items[i].declared.cpu_cores)
+		i++;
+	if (i < s->jobs.count)
+		host_cores(&s->cores);
+	return i < s->jobs.count;
+}
+
+/* Only for jobs without a device, and for the policy that heeds it. */
 int read_host_needs(struct store *store, struct snapshot *s, struct err *err)
 {
-	if (s->policy != &policy_goodput || s->memory.total_bytes <= 0)
+	bool any = read_cores(s) || s->policy == &policy_goodput;
+
+	if (!any || s->memory.total_bytes <= 0)
 		return 0;
 	s->host_needs = xcalloc((size_t)s->jobs.count, sizeof(*s->host_needs));
 	for (int i = 0; i < s->jobs.count; i++)

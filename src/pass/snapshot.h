@@ -114,6 +114,9 @@ struct snapshot {
 	/* By run: a stop would lose its work since the last checkpoint; NULL: not known. */
 	bool *loses;
 	bool *deserted;			/* by job: interactive, and its process is gone */
+	/* Owned: the processors of each core of this machine (host_cores.h); none where no job is
+	 * without a device. */
+	struct strings cores;
 	/* The time on the boot clock until which the queue comes before interactive turns;
 	 * -HUGE_VAL: it does not. */
 	double interactive_rest_boot_s;
@@ -214,6 +217,11 @@ int read_runs(struct store *store, struct snapshot *s, struct err *err);
 int read_of_jobs(struct store *store, struct snapshot *s, struct err *err);
 int read_device_needs(struct store *store, struct snapshot *s, struct err *err);
 int read_host_needs(struct store *store, struct snapshot *s, struct err *err);
+/* True if the policy is told what jobs need of the host's memory. */
+static inline bool policy_heeds_memory(const struct snapshot *s)
+{
+	return s->host_needs && s->policy == &policy_goodput;
+}
 /* What is known of jobs that may share a device. */
 int read_share(struct store *store, struct snapshot *s, struct err *err);
 /* The index of the workload in s->share; -1: none. */

@@ -24,13 +24,14 @@ bool is_to_be_suspended(const struct decision *d, int j);
 /* Every stage, in order: decide.c calls them so, and each reads what those before it have set. A
  * constraint on what jobs may have is a file with its stage, and its name here. */
 #define STAGES(X) \
-	/* Which jobs are in question, and on what devices: sets candidates and sched_jobs; finds \
+	/* Which jobs are in question, and on what devices: sets candidates and sched_jobs; takes \
+	 * out those without a device, and says which of them start; finds \
 	 * the kinds of the usable devices, at least one (those beyond SCHED_KINDS become \
 	 * unusable), and how many of each kind each node has; takes out candidates that no number \
 	 * of devices suits on these; puts guests last, behind d->n_asked others; finds the tiers, \
 	 * and the plans that each candidate may have. */ \
-	X(select_candidates) X(find_kinds) X(find_nodes) X(fit_to_nodes) X(share_find_guests) \
-	X(tiers_find) X(find_plans) \
+	X(select_candidates) X(admit_cpu_jobs) X(find_kinds) X(find_nodes) X(fit_to_nodes) \
+	X(share_find_guests) X(tiers_find) X(find_plans) \
 	/* What the candidates would make of devices: which kinds they must not have; what they \
 	 * make of the others; what is promised, and who is admitted; only the numbers that nodes \
 	 * allow; what runs on worse joined devices, or on more nodes than the fewest, make of \

@@ -374,7 +374,7 @@ static void describe_candidate(const struct snapshot *s, const struct decision *
 	else
 		out->goodput_now = c->run && c->suspends && !c->relaunchable ? (double)NAN
 									     : goodput_now(c);
-	if (s->host_needs)
+	if (policy_heeds_memory(s))
 		out->memory_bytes = (double)s->host_needs[job - s->jobs.items];
 	out->remaining_samples = (double)NAN;
 	out->workload = text_number(job->declared.workload);

@@ -91,7 +91,7 @@ int amend(const struct command *by, const struct asked *o, struct declaration *d
 		if (has_second_column(row))
 			take_field(row + 1, &o->declared, d);
 	}
-	if (submission_take_length(by, o, d, err))
+	if (submission_take_length(by, o, d, err) || submission_take_cpu(by, o, d, err))
 		return -1;
 	/* The rules of taking turns, which several options set. */
 	if (o->preempt && o->no_preempt)

@@ -85,7 +85,8 @@ static void scan_init(struct scan *s, const struct command *command, int argc, c
 	for (int i = 0; i < s->n; i++) {
 		const struct option_spec *spec = &s->options[i].spec;
 		int value = spec->type == OPTION_FLAG ? no_argument
-			: spec->type == OPTION_WORDS ? optional_argument : required_argument;
+			: spec->type == OPTION_WORDS || spec->type == OPTION_COUNT
+			? optional_argument : required_argument;
 
 		s->longs[i] = (struct option){ spec->name, value, NULL, LONG_FORM + i };
 		if (spec->letter)
@@ -117,16 +118,29 @@ static int scan_index(const struct scan *s, int c)
 	return SCAN_BAD;
 }
 
+/* "--cpu 4" is "--cpu=4": no program is called by a number. */
+static void take_count(const struct scan *s)
+{
+	const char *next = optind < s->argc ? s->argv[optind] : "";
+
+	if (optarg || !*next || next[strspn(next, "0123456789")])
+		return;
+	optarg = s->argv[optind++];
+}
+
 /* The next option: its index with its value in optarg, or one of SCAN_*. *error is getopt's reason
  * for SCAN_BAD: '?' or ':'. */
 static int scan_next(const struct scan *s, int *error)
 {
-	int c = getopt_long(s->argc, s->argv, s->letters, s->longs, NULL);
+	int c = getopt_long(s->argc, s->argv, s->letters, s->longs, NULL), i;
 
 	*error = c;
 	if (c == -1)
 		return SCAN_END;
-	return c == '?' || c == ':' ? SCAN_BAD : scan_index(s, c);
+	i = c == '?' || c == ':' ? SCAN_BAD : scan_index(s, c);
+	if (i >= 0 && s->options[i].spec.type == OPTION_COUNT)
+		take_count(s);
+	return i;
 }
 
 static bool has_option(const struct scan *s, const char *name)

@@ -138,6 +138,12 @@ int set_value(const struct option_spec *spec, const char *value, void *field)
 	case OPTION_FLAG:
 		*(bool *)field = true;
 		return 0;
+	case OPTION_COUNT:
+		if (!value) {
+			*(int *)field = (int)spec->min;
+			return 0;
+		}
+		return set_numbers(spec, value, field);
 	case OPTION_INT: case OPTION_RANGE: return set_numbers(spec, value, field);
 	case OPTION_NUMBER: case OPTION_DURATION: case OPTION_AMOUNT: case OPTION_SIZE:
 		return set_double(spec, value, field);
@@ -189,7 +195,7 @@ static void describe_value(struct text *t, const struct option_spec *spec)
 	bool low = spec->min > -HUGE_VAL, high = spec->max < HUGE_VAL;
 
 	switch (spec->type) {
-	case OPTION_INT: text_add(t, "a whole number"); break;
+	case OPTION_INT: case OPTION_COUNT: text_add(t, "a whole number"); break;
 	case OPTION_NUMBER: text_add(t, "a number"); break;
 	case OPTION_DURATION: text_add(t, "a time (such as 90s, 1.5m, 2h or 1d)"); break;
 	case OPTION_RANGE: text_add(t, "a whole number, or two as smaller:larger,"); break;

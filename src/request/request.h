@@ -67,6 +67,11 @@ int submission_check_declared(const struct command *by, const struct asked *o,
 int submission_take_length(const struct command *by, const struct asked *o, struct declaration *d,
 			   struct err *err);
 enum suspend_rule submission_suspend_rule(const struct asked *o);
+/* cpu_job.c: sets cores and replicas by --cpu and --replicas, once these were taken. */
+int submission_take_cpu(const struct command *by, const struct asked *o, struct declaration *d,
+			struct err *err);
+/* Refuses a job without a device that cannot be: for another option, the machine or the engine. */
+int submission_check_cpu(const struct declaration *d, struct err *err);
 /* The file of that script, or of a program that is given by a path, without links; NULL: the words
  * name no file, but code or a module, say. Also behind other programs, as in "conda run python
  * train.py". The caller frees. */

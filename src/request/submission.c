@@ -142,7 +142,7 @@ int submission_check_declared(const struct command *by, const struct asked *o,
 	const char *args = o->declared.slurm_args, *own = slurm_args_own(args ? args : "");
 	struct guarantee g;
 
-	if (submission_check_name(by, o, err))
+	if (submission_check_name(by, o, err) || submission_check_cpu(d, err))
 		return -1;
 	if (d->batch.max && (d->batch.size < d->batch.min || d->batch.size > d->batch.max))
 		return usage_error(by, err,
@@ -191,7 +191,7 @@ static int check_plans(const struct declaration *d, struct err *err)
 	struct execution_plans plans;
 	int rc = 0;
 
-	if (execution_plans_parse(d->plans, &plans, err))
+	if (submission_check_cpu(d, err) || execution_plans_parse(d->plans, &plans, err))
 		return -1;
 	for (int i = 0; rc == 0 && d->max_replicas && i < plans.count; i++) {
 		int width = plans.items[i].width;
@@ -316,6 +316,8 @@ int submission_job(const struct command *by, const struct asked *o, const struct
 	job->state = o->hold ? JOB_HELD : JOB_QUEUED;
 	job->reason = xstrdup(o->hold ? "held at submission" : "");
 	declaration_copy(d, &o->declared);
+	if (submission_take_cpu(by, o, d, err))
+		return -1;
 	set_defaults(o, c, d);
 	if (o->preempt && o->no_preempt)
 		return usage_error(by, err, "give one of --preempt and --no-preempt");

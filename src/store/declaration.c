@@ -93,11 +93,15 @@ const struct declared_field declared_fields[] = {
 	    "of its model: with 'pollux profile --devices', what to expect before it was"
 	    " measured" },
 	  NO_COLUMN, BOTH },
-	{ { "replicas", 'r', OPTION_RANGE, "N[:MAX]", OFFSET(declared.min_replicas), 1, 1024,
-	    "devices it can use; default 1, or 1 to all where the command has {gpus}" },
+	{ { "replicas", 'r', OPTION_RANGE, "N[:MAX]", OFFSET(declared.min_replicas), 0, 1024,
+	    "devices it can use; default 1, or 1 to all where the command has {gpus}; 0: --cpu" },
 	  COLUMN("min_replicas", INT, min_replicas, KNOWN, 0), BOTH | FOR_EDIT },
 	{ NO_OPTION,
 	  COLUMN("max_replicas", INT, max_replicas, UNKNOWN_ZERO, COLUMN_NOT_NULL), 0 },
+	{ { "cpu", 0, OPTION_COUNT, "N", OFFSET(declared.cpu_cores), 1, 1024,
+	    "it has no device, but N cores (default 1): it runs beside jobs with devices, up to"
+	    " cpu_jobs at once" },
+	  COLUMN("cpu_cores", INT, cpu_cores, UNKNOWN_ZERO, 0), FOR_SUBMIT | FOR_AGAIN | FOR_EDIT },
 	{ { "kind", 0, OPTION_TEXT, "PATTERN", OFFSET(declared.kind), 0, 0,
 	    "run on this kind of device only, as 'pollux devices' names it: '*4090*|*A6000*'",
 	    .target = FIELD_TEXT },

@@ -1,11 +1,13 @@
 /* job.c - names of states and outcomes, and what follows from them. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "pollux/clock.h"
 #include "pollux/execution_plan.h"
 #include "pollux/job.h"
+#include "pollux/mem.h"
 #include "pollux/store_runs.h"
 #include "pollux/text.h"
 
@@ -339,6 +341,17 @@ char *job_knowledge_name(const struct job *job, const struct run *run)
 {
 	return execution_plan_workload_of(job->declared.workload, job->declared.plans,
 					  run ? run->configuration.plan : job->progress.plan);
+}
+
+void run_make_devices(struct run *run)
+{
+	int n = run->configuration.replicas;
+
+	free(run->devices);
+	run->devices = xcalloc(n > 0 ? (size_t)n : 1, sizeof(*run->devices));
+	if (n == 0)
+		snprintf(run->devices[0].id, sizeof(run->devices[0].id), "%s:",
+			 device_cpu.name);
 }
 
 int run_held(const struct run *run)

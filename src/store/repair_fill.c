@@ -289,7 +289,8 @@ static int settle_jobs(struct store *new, const struct store_repair *r, struct e
 		if (!strcmp(r->items[i].name, "run_devices"))
 			lost = r->items[i].unread != 0;
 	if (lost && run(new, "UPDATE runs SET state = 'ended', outcome = 'lost'"
-			" WHERE state <> 'ended' AND id NOT IN (SELECT run_id FROM run_devices)",
+			" WHERE state <> 'ended' AND replicas > 0"
+			" AND id NOT IN (SELECT run_id FROM run_devices)",
 			err))
 		return -1;
 	return run(new,

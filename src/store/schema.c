@@ -41,7 +41,7 @@ const char schema_text[] =
 	" rung INTEGER NOT NULL DEFAULT 0, passed_rungs INTEGER NOT NULL DEFAULT 0,"
 	" tier_wait_since_s REAL, waiting_for_tier_until REAL,"
 	/* what was asked of it: declaration.c */
-	" min_replicas INTEGER NOT NULL, max_replicas INTEGER NOT NULL,"
+	" min_replicas INTEGER NOT NULL, max_replicas INTEGER NOT NULL, cpu_cores INTEGER,"
 	" batch_size INTEGER, min_batch_size INTEGER, max_batch_size INTEGER,"
 	" max_local_batch_size INTEGER, accumulates INTEGER NOT NULL DEFAULT 0,"
 	" learning_rate REAL, learning_rate_rule TEXT, noise_scale REAL,"

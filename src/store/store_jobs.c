@@ -305,7 +305,8 @@ int store_brief_service(struct store *s, double since_wall_s, double slice_s, in
 	return sql_get(s, err, "SELECT total(attained_service_device_s) FROM"
 		       " (SELECT * FROM jobs WHERE state IN"
 		       "   ('done', 'failed', 'cancelled', 'timeout')"
-		       "  AND profile = 0 AND interactive = 0 ORDER BY id DESC LIMIT ?)"
+		       "  AND profile = 0 AND interactive = 0 AND min_replicas > 0"
+		       "  ORDER BY id DESC LIMIT ?)"
 		       " WHERE end_time_s > ? AND (time_limit_s BETWEEN 1e-9 AND ?"
 		       "  OR attained_service_device_s <= ? * min_replicas)", "d<iddd", device_s,
 		       (int64_t)most, since_wall_s, slice_s, slice_s);

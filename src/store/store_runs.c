@@ -27,8 +27,7 @@ int run_devices_read(struct store *s, struct run *run, struct err *err)
 	sqlite3_stmt *q;
 	int rc, n = 0;
 
-	free(run->devices);
-	run->devices = xcalloc((size_t)run->configuration.replicas, sizeof(*run->devices));
+	run_make_devices(run);
 	if (sql_query(s, &q, err, "SELECT device, kind, binding, cores, node, seat FROM run_devices"
 		      " WHERE run_id = ? ORDER BY position", "i", run->id))
 		return -1;

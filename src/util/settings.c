@@ -174,12 +174,12 @@ static int set_gpus(const struct setting *s, struct config *c, const char *value
 	return is_list && !n_gpus ? -1 : set_text(s, c, value);
 }
 
-/* "4"; "all": no limit but the devices that there are. */
-static int set_guaranteed_devices(const struct setting *s, struct config *c, const char *value)
+/* A count, or the word yes for a number that is found elsewhere: -1. */
+static int set_count_or_word(const struct setting *s, struct config *c, const char *value)
 {
-	if (strcmp(value, "all") != 0)
+	if (strcmp(value, s->yes) != 0)
 		return set_count(s, c, value);
-	c->guaranteed_devices = CONFIG_GUARANTEED_ALL;
+	*(int *)member_of(s, c) = -1;
 	return 0;
 }
 
@@ -232,6 +232,9 @@ const struct setting config_settings[] = {
 	{ "max_share", "POLLUX_MAX_SHARE", "a whole number from 1 to 8",
 	  set_count, AT(max_share), .min = 1, .max = CONFIG_MOST_SHARE,
 	  .by_default = "4" },
+	{ "cpu_jobs", "POLLUX_CPU_JOBS", "a whole number from 0 to 1024, or auto",
+	  set_count_or_word, AT(cpu_jobs), .max = CONFIG_MAX_SLOTS, .yes = "auto",
+	  .by_default = "auto" },
 	{ "prune_after", "POLLUX_PRUNE_AFTER", "a time above 0 (such as 90d)",
 	  FIGURE(_duration, prune_after_s, DBL_MIN, HUGE_VAL) },
 	{ "log_limit", "POLLUX_LOG_LIMIT",
@@ -246,7 +249,7 @@ const struct setting config_settings[] = {
 	  .by_default = "1" },
 	{ "guaranteed_devices", "POLLUX_GUARANTEED_DEVICES",
 	  "a whole number from 0 to 1024, or all",
-	  set_guaranteed_devices, AT(guaranteed_devices), .max = CONFIG_MAX_SLOTS,
+	  set_count_or_word, AT(guaranteed_devices), .max = CONFIG_MAX_SLOTS, .yes = "all",
 	  .by_default = "all" },
 	{ "engine", "POLLUX_ENGINE", "local or slurm",
 	  set_bool, AT(slurm), .yes = "slurm", .no = "local",

@@ -20,7 +20,7 @@ static int find_own_devices(struct session *s, const struct explanation *e, char
 	const struct run *run = e->item->run;
 	struct run_list runs;
 
-	if (run && run->devices) {
+	if (run && run->devices && !run_has_no_device(run)) {
 		snprintf(kind, size, "%s", run->devices[0].kind);
 		*most = run->configuration.replicas;
 	}
@@ -150,7 +150,9 @@ bool explanation_missing(const struct explanation *e, struct text *what)
 
 	if (e->model.known)
 		return false;
-	if (e->n_devices == 0)
+	if (job->declared.cpu_cores)
+		text_add(what, "none: it has no device");
+	else if (e->n_devices == 0)
 		text_add(what, "no device can be used here: see 'pollux devices'");
 	else if (job->declared.batch.size == 0)
 		text_add(what, "no batch size: it was submitted without --batch");

@@ -62,7 +62,8 @@ static void print_decision(const struct explanation *e, const struct output *out
 	}
 	status_add_metrics(&t, &e->metrics);
 	output_text_if(out, "metrics", &t);
-	if (e->item->run && !e->job->profile && !e->job->held)
+	if (e->item->run && !e->job->profile && !e->job->held &&
+	    !run_has_no_device(e->item->run))
 		output_line(out, "for others", turn_of(e));
 	if (d->policy)
 		text_addf(&t, "%s, by policy %s, with %d device%s to give out: %s",
@@ -324,7 +325,8 @@ void explanation_print(const struct explanation *e, const struct output *out)
 		fputs("\nmodel\n", out->file);
 		explanation_missing(e, &t);
 		output_textline(out, "missing", &t);
-		if (e->job->state == JOB_QUEUED || e->job->state == JOB_RUNNING)
+		if (!e->job->declared.cpu_cores &&
+		    (e->job->state == JOB_QUEUED || e->job->state == JOB_RUNNING))
 			output_line(out, "until then", "it keeps its own sizes, and is offered "
 				    "devices that others leave");
 		text_release(&t);

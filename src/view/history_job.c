@@ -223,6 +223,8 @@ static enum history_basis basis_of(const struct history *h, struct knowledge *k,
 {
 	struct job_model m;
 
+	if (job->declared.cpu_cores)
+		return HISTORY_NO_DEVICE;
 	if (ended_badly(job))
 		return HISTORY_ENDED_BADLY;
 	knowledge_of_job(k, job, &m);

@@ -33,6 +33,7 @@ static const char *const bases[N_HISTORY_BASES] = {
 	[HISTORY_ENDED_BADLY] = "Left out, as they failed, were cancelled, timed out or are held",
 	[HISTORY_LENGTH_UNKNOWN] = "Left out, as nobody can tell how long they have to go",
 	[HISTORY_TOO_LARGE] = "Left out, as they need more devices than are simulated",
+	[HISTORY_NO_DEVICE] = "Left out, as they have no device",
 };
 
 void history_print(const struct history_report *r, const struct output *out)
@@ -118,6 +119,7 @@ void history_print_json(const struct history_report *r, FILE *out)
 	json_integer(&j, "ended_badly", h->count[HISTORY_ENDED_BADLY]);
 	json_integer(&j, "length_unknown", h->count[HISTORY_LENGTH_UNKNOWN]);
 	json_integer(&j, "too_large", h->count[HISTORY_TOO_LARGE]);
+	json_integer(&j, "no_device", h->count[HISTORY_NO_DEVICE]);
 	json_end(&j);
 	json_end(&j);
 	json_object(&j, "was");

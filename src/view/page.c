@@ -262,8 +262,10 @@ static void add_summary(struct text *out, const struct page *p)
 	const struct status *s = &p->status;
 
 	add_between(out, "<header><h1>", page_host().s, "</h1>");
-	text_addf(out, "<p>%d device%s in use; %d running, ", s->n_devices_in_use,
-		  plural(s->n_devices_in_use), s->n_running);
+	text_addf(out, "<p>%d device%s in use", s->n_devices_in_use, plural(s->n_devices_in_use));
+	if (s->n_cpu_jobs)
+		text_addf(out, ", %d CPU job%s", s->n_cpu_jobs, plural(s->n_cpu_jobs));
+	text_addf(out, "; %d running, ", s->n_running);
 	if (s->n_suspended)
 		text_addf(out, "%d suspended, ", s->n_suspended);
 	text_addf(out, "%d waiting, ", s->n_waiting);

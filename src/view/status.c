@@ -225,6 +225,8 @@ static void count_jobs(struct status *status)
 		status->n_ended += job_has_ended(state);
 	}
 	for (int i = 0; i < runs->count; i++)
+		status->n_cpu_jobs += run_has_no_device(&runs->items[i]);
+	for (int i = 0; i < runs->count; i++)
 		for (int k = 0; k < run_held(&runs->items[i]); k++)
 			status->n_devices_in_use +=
 				!held_by_earlier(runs, i, runs->items[i].devices[k].id);

@@ -131,7 +131,10 @@ void status_print_declared(const struct job *job, const struct status_details *d
 		output_line(out, "key", job->key);
 	if (d->halving)
 		output_line(out, "halving", d->halving);
-	if (max == 0)
+	if (declared->cpu_cores)
+		text_addf(&t, "no device, %d core%s", declared->cpu_cores,
+			  plural(declared->cpu_cores));
+	else if (max == 0)
 		text_addf(&t, "%d to all devices", min);
 	else if (min < max)
 		text_addf(&t, "%d to %d devices", min, max);

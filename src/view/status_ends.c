@@ -22,7 +22,8 @@ static bool waits_for_others(const struct dependency_list *all, int64_t job_id)
 
 static bool plays(const struct status_job *item, double now_wall_s)
 {
-	return !item->job->profile && !(item->job->declared.begin_s > now_wall_s) &&
+	return !item->job->profile && !item->job->declared.cpu_cores &&
+	       !(item->job->declared.begin_s > now_wall_s) &&
 	       (item->state == SHOWN_QUEUED || item->state == SHOWN_STARTING ||
 		item->state == SHOWN_RUNNING || item->state == SHOWN_SUSPENDED);
 }

@@ -253,6 +253,7 @@ void status_print_json(const struct status *status, const struct status_details 
 	json_integer(&j, "schema_version", SCHEMA_VERSION);
 	json_number(&j, "time_s", status->now_wall_s);
 	json_integer(&j, "devices_in_use", status->n_devices_in_use);
+	json_integer(&j, "cpu_jobs", status->n_cpu_jobs);
 	json_integer(&j, "running", status->n_running);
 	json_integer(&j, "suspended", status->n_suspended);
 	json_integer(&j, "waiting", status->n_waiting);

@@ -120,6 +120,10 @@ void status_add_why(struct text *t, const struct status *status, const struct st
 		reason_queued(status, item, t);
 		break;
 	case SHOWN_STARTING:
+		if (run_has_no_device(item->run)) {
+			text_add(t, item->job->reason);
+			break;
+		}
 		text_add(t, "waits for ");
 		status_add_devices(t, item->run);
 		break;
@@ -178,7 +182,10 @@ static void add_row(struct table *t, const struct status *status, const struct s
 	table_text(t, text.data);
 	text_clear(&text);
 	table_text(t, shown_state_name(item->state));
-	table_positive(t, item->run ? run_held(item->run) : 0);
+	if (item->run && run_has_no_device(item->run))
+		table_text(t, "cpu");
+	else
+		table_positive(t, item->run ? run_held(item->run) : 0);
 	table_duration(t, item->run_time_s);
 	status_add_done(&text, item);
 	table_text(t, text.data);
@@ -213,6 +220,8 @@ void status_add_summary(struct text *t, const struct status *status)
 			  plural(status->n_devices_in_use));
 	else
 		text_add(t, "no device in use");
+	if (status->n_cpu_jobs)
+		text_addf(t, ", %d CPU job%s", status->n_cpu_jobs, plural(status->n_cpu_jobs));
 	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
 		if (counts[i].n == 0)
 			continue;

@@ -37,6 +37,21 @@ static void add_of_or_none(const struct fact *f, struct text *t)
 		text_add(t, "none");
 }
 
+static void add_cores(const struct fact *f, struct text *t)
+{
+	add_count(t, f->n, " core", " cores");
+}
+
+static void add_cores_taken(const struct fact *f, struct text *t)
+{
+	text_add_digits(t, f->devices, 1);
+}
+
+static void add_cpu_jobs(const struct fact *f, struct text *t)
+{
+	add_count(t, f->n, " CPU job runs", " CPU jobs run");
+}
+
 static void add_one(const struct fact *f, struct text *t)
 {
 	if (f->n == 1)
@@ -416,6 +431,11 @@ static void add_host_memory(const struct fact *f, struct text *t)
 	text_add(t, " are in use");
 }
 
+static void add_memory_free(const struct fact *f, struct text *t)
+{
+	text_addf(t, "needs %.1f GiB, %.1f are free", f->bytes.needs / GIB, f->bytes.of / GIB);
+}
+
 static void add_memory_lack(const struct fact *f, struct text *t)
 {
 	plan_add_lack(f->bytes.needs, f->bytes.of, t);
@@ -455,6 +475,8 @@ static const struct {
 	{ "devices", add_devices }, { "nth", add_nth }, { "duration", add_duration },
 	{ "job", add_job }, { "n", add_n }, { "of", add_of },
 
+	{ "cores", add_cores }, { "cores_taken", add_cores_taken }, { "cpu_jobs", add_cpu_jobs },
+	{ "memory_free", add_memory_free },
 	{ "clock", add_clock }, { "devices_are", add_devices_are }, { "date", add_date },
 	{ "gain", add_gain }, { "gib", add_gib }, { "has", add_has },
 	{ "host_memory", add_host_memory }, { "jobs", add_jobs },

@@ -161,6 +161,13 @@ static const char *const sentences[FACT_KINDS] = {
 	[FACT_GROUP_FULL] = "; its group runs {n} of {of} at a time",
 	[FACT_GROUP_BEHIND] = "; its group may run {of} at a time, and others of it come first",
 	[FACT_PAUSED] = "; paused at {rung}",
+	[FACT_WITHOUT_DEVICE] = "; without a device, on {cores}",
+	[FACT_CPU_JOBS] = "; {cpu_jobs}, cpu_jobs = {of}",
+	[FACT_CPU_CORES] = "; needs {cores}; CPU jobs have {cores_taken} of {of}",
+	[FACT_CPU_BEHIND] = "; after CPU job {job}, which waits for cores",
+	[FACT_CPU_TOO_FEW] = "; needs {cores}, and this machine has {of}",
+	[FACT_MEMORY_FREE] = "; waits for host memory: {memory_free}",
+	[FACT_CPU_SLURM] = "; has no device, and with engine = slurm each job has",
 };
 
 static const char *words_of(const struct fact *fact)

@@ -136,11 +136,11 @@ is 'JSON has control characters as they are' "$(printf 'ctrl\033[2Jname')" \
 	"$(json 'print $d->{jobs}[2]{name}' <list.json)"
 keys='print join " ", sort keys %$x'
 is 'the document has its keys' \
-	"devices_in_use disk_full ended held hung_pass jobs paused people running \
+	"cpu_jobs devices_in_use disk_full ended held hung_pass jobs paused people running \
 schema_version suspended time_s waiting" \
 	"$(json "my \$x = \$d; $keys" <list.json)"
 job_keys="accumulates attained_service_device_s batch_size begin_s cancelled_for \
-checkpoint_samples command devices directory done_ratio end_from_s end_time_s \
+checkpoint_samples command cpu_cores devices directory done_ratio end_from_s end_time_s \
 end_to_s ends_by epoch eta_s exit_code expected_from_jobs expected_s failures first_rank \
 gpu_memory_bytes gpu_remark grace_s group_id \
 group_index guarantee id interactive key \

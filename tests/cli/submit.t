@@ -72,8 +72,8 @@ for wrong in 2:1 0:4 -1:4 1: :4 : 1:2:3 1:1000000001 a:b 1-2; do
 	refused 64 "option '--batch-range MIN:MAX': '$wrong' $range 1000000000" \
 		-b 1 --batch-range "$wrong" true
 done
-for wrong in 2:1 0 0:2 -1 1025 1:1025 1: x; do
-	refused 64 "option '--replicas N[:MAX]': '$wrong' $range 1024" -r "$wrong" true
+for wrong in 2:1 -1 1025 1:1025 1: x; do
+	refused 64 "option '--replicas N[:MAX]': '$wrong' ${range%1 to}0 to 1024" -r "$wrong" true
 done
 refused 64 "option '--batch' 8 is outside --batch-range 16:32$see" -b 8 --batch-range 16:32 true
 refused 64 "option '--batch' 64 is outside --batch-range 16:32$see" -b 64 --batch-range 16:32 true

@@ -101,7 +101,8 @@ static const struct refusal {
 	  "unknown setting 'colour' in '%s' line 1; there are slots, gpus, cuda_devices, "
 	  "slice, policy, torch, helper, "
 	  "suspend_memory, keep_environment, on_end, on_failure, submit_pass, "
-	  "interactive_limit, share, max_share, prune_after, log_limit, shared_dir, "
+	  "interactive_limit, share, max_share, cpu_jobs, prune_after, log_limit, "
+	  "shared_dir, "
 	  "shared_weight, guaranteed_devices, engine, slurm_args, slurm_dir, slurm_lease, "
 	  "locality_wait and min_efficiency" },
 	{ "log_limit = 1\n", "bad setting 'log_limit' in '%s' line 1: '1' is not an amount from 1M "
@@ -109,7 +110,8 @@ static const struct refusal {
 	{ "= 2\n", "unknown setting '' in '%s' line 1; there are slots, gpus, cuda_devices, "
 	  "slice, policy, torch, helper, "
 		   "suspend_memory, keep_environment, on_end, on_failure, submit_pass, "
-	  "interactive_limit, share, max_share, prune_after, log_limit, shared_dir, "
+	  "interactive_limit, share, max_share, cpu_jobs, prune_after, log_limit, "
+	  "shared_dir, "
 	  "shared_weight, guaranteed_devices, engine, slurm_args, slurm_dir, slurm_lease, "
 	  "locality_wait and min_efficiency" },
 	{ "gpus =\n", "bad setting 'gpus' in '%s' line 1: '' is not " GPUS_WANTED },

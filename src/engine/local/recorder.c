@@ -353,6 +353,8 @@ static int write_step_times(struct recorder *r, struct store *store, struct run 
 	      (r->earlier.n_windows == 0 && step_stats_provisional(&r->stats, o))))
 		return 0;
 	run->step_time_s = o->step_time_s;
+	if (run_has_no_device(run))
+		return 0;	/* they tell nothing of devices */
 	if (r->beside[0])
 		return strcmp(r->beside, "*") != 0
 			? store_share_put(store, run, r->beside, o, err) : 0;

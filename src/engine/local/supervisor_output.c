@@ -75,6 +75,9 @@ void supervisor_begin_log(struct supervisor *s, const struct strings *argv,
 	text_addf(&line, "# pollux job %lld run %d on", (long long)s->job.id, s->run.number);
 	for (int i = 0; i < s->run.configuration.replicas; i++)
 		text_addf(&line, " %s", s->run.devices[i].id);
+	if (run_has_no_device(&s->run))
+		text_addf(&line, " %d core%s", s->job.declared.cpu_cores,
+			  s->job.declared.cpu_cores == 1 ? "" : "s");
 	if (s->foreground)
 		text_add(&line, ", in the foreground: its output was its terminal's");
 	text_addf(&line, "%s%s\nexec", *code ? "; " : "", code);

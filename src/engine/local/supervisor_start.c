@@ -217,6 +217,8 @@ static int start_command(struct supervisor *s, const struct device *devices,
 	};
 	int rc;
 
+	if (run_has_no_device(&s->run))
+		child.n_devices = s->run.cores[0] ? 1 : 0;
 	for (int i = 0; i < n; i++) {
 		locks[child.n_keep++] = s->devices.launch[i].own;
 		locks[child.n_keep++] = s->devices.launch[i].shared;
@@ -342,6 +344,8 @@ static int launch_command(struct supervisor *s, struct err *err)
 	supervisor_note(s, store_run_read_cores(&s->store, &s->run, &s->err));
 	bound = s->run;
 	bound.devices = supervisor_devices_with_cores(&s->run);
+	if (run_has_no_device(&s->run))
+		bound.devices[0].cores = s->job.declared.cpu_cores;
 	supervisor_unlink(s, "config");	/* another store's run may have left these */
 	supervisor_unlink(s, "config.new");
 	newest = supervisor_choose_resume(s, checkpoints, &values);

@@ -151,7 +151,7 @@ static int count_processors(const char *list)
 
 struct device *supervisor_devices_with_cores(const struct run *run)
 {
-	int n = run->configuration.replicas;
+	int n = run_has_no_device(run) ? 1 : run->configuration.replicas;
 	struct device *devices = xmalloc((size_t)n * sizeof(*devices));
 
 	memcpy(devices, run->devices, (size_t)n * sizeof(*devices));
