@@ -69,6 +69,7 @@ struct declaration {
 	enum preemption preemption;
 	enum suspend_rule suspend;
 	double gpu_memory_bytes;	/* that the job takes of each GPU */
+	double memory_limit_bytes;	/* of the host's */
 	bool share;			/* it may run beside other jobs on one device */
 	bool snapshot;			/* its runs use the code as it was: code.h */
 	double log_limit_bytes;		/* largest size of its log; NaN: as configured */

@@ -164,6 +164,8 @@ int64_t proc_memory_bytes(const char *line);
 /* Memory that the living processes with one of the marks have, without the caller. A page that n
  * processes share counts 1/n for each of them. Takes some 20 ms for each GiB. */
 int64_t proc_used_bytes(const struct proc_marks *marks);
+/* The same, but a shared page counts for each process; quick. */
+int64_t proc_resident_bytes(const struct proc_marks *marks);
 
 /* --- which processes have a file open --- */
 

@@ -16,8 +16,8 @@ struct asked_edit {
 };
 
 static const char *const unsettable[] = {
-	"samples", "steps", "gpu-memory", "after", "begin", "time-limit", "log-limit", "stop-nan",
-	"max-running", NULL,
+	"samples", "steps", "gpu-memory", "memory", "after", "begin", "time-limit", "log-limit",
+	"stop-nan", "max-running", NULL,
 };
 
 #define AT(member) .offset = offsetof(struct asked_edit, member)
@@ -161,6 +161,8 @@ static int amend_job(struct edit *e, struct job *job, struct err *err)
 		is.total_steps = unknown.total_steps;
 	if (unsets(o, "gpu-memory"))
 		is.gpu_memory_bytes = unknown.gpu_memory_bytes;
+	if (unsets(o, "memory"))
+		is.memory_limit_bytes = unknown.memory_limit_bytes;
 	if (unsets(o, "begin"))
 		is.begin_s = unknown.begin_s;
 	if (unsets(o, "time-limit"))

@@ -216,6 +216,8 @@ static double need_of(const struct place *p, int plan, int r)
 	int workers = r / plan_at(c->plans, plan)->width;
 	double bytes = 0;
 
+	if (c->job->declared.memory_limit_bytes > 0)
+		return c->job->declared.memory_limit_bytes;
 	if (p->kind >= 0 && p->d->kinds[p->kind].name)
 		bytes = measured_need(workloads_find(&p->s->workloads, v->workload,
 						     p->d->kinds[p->kind].name), workers);

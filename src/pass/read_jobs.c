@@ -103,8 +103,13 @@ static int host_need(struct store *store, const struct snapshot *s, int i, struc
 	char *name;
 	int rc;
 
+	if (job->declared.memory_limit_bytes > 0) {	/* it can have no more */
+		s->host_needs[i] = (int64_t)job->declared.memory_limit_bytes;
+		return 0;
+	}
 	for (int k = 0; k < i; k++)
-		if (!job->declared.plans && !s->jobs.items[k].declared.plans &&
+		if (!(s->jobs.items[k].declared.memory_limit_bytes > 0) &&
+		    !job->declared.plans && !s->jobs.items[k].declared.plans &&
 		    !strcmp(s->jobs.items[k].declared.workload, job->declared.workload) &&
 		    s->jobs.items[k].progress.launches == 0 && job->progress.launches == 0) {
 			s->host_needs[i] = s->host_needs[k];

@@ -205,6 +205,12 @@ const struct declared_field declared_fields[] = {
 	    " take turns there" },
 	  COLUMN("gpu_memory_bytes", DOUBLE, gpu_memory_bytes, UNKNOWN_NAN, 0),
 	  SUBMIT | FOR_EDIT | FOR_RUN },
+	{ { "memory", 0, OPTION_SIZE, "SIZE", OFFSET(declared.memory_limit_bytes), 0x1p20,
+	    1000 * 0x1p40,
+	    "the most of the host's memory that it may have: a run that takes more fails; also"
+	    " its need, for what runs at once: 32G" },
+	  COLUMN("memory_limit_bytes", DOUBLE, memory_limit_bytes, UNKNOWN_NAN, 0),
+	  SUBMIT | FOR_EDIT },
 	{ { "share", 0, OPTION_FLAG, NULL, OFFSET(declared.share), 0, 0,
 	    "it may run beside other jobs on one device, where memory allows it and it pays;"
 	    " default as configured" },

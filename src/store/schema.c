@@ -17,7 +17,7 @@
 #include "pollux/text.h"
 #include "sql.h"
 
-#define VERSION 55
+#define VERSION 56
 #define STAMP "PRAGMA application_id = " SQL_NUMBER(STORE_APPLICATION_ID) ";" \
 	"PRAGMA user_version = " SQL_NUMBER(VERSION) ";"
 
@@ -52,7 +52,8 @@ const char schema_text[] =
 	" time_limit_s REAL, retries INTEGER NOT NULL, stop_nan INTEGER,"
 	" stop_signal INTEGER NOT NULL, grace_s REAL NOT NULL,"
 	" preemption TEXT NOT NULL CHECK (preemption IN ('always', 'saved', 'never')),"
-	" suspend TEXT, gpu_memory_bytes REAL, share INTEGER NOT NULL DEFAULT 0,"
+	" suspend TEXT, gpu_memory_bytes REAL, memory_limit_bytes REAL,"
+	" share INTEGER NOT NULL DEFAULT 0,"
 	" snapshot INTEGER NOT NULL DEFAULT 0, log_limit_bytes REAL, on_end TEXT, torch TEXT,"
 	/* where it stands: struct progress */
 	" samples REAL, steps REAL, position_is_least INTEGER NOT NULL DEFAULT 0,"

@@ -276,6 +276,18 @@ int64_t proc_used_bytes(const struct proc_marks *marks)
 	return bytes;
 }
 
+int64_t proc_resident_bytes(const struct proc_marks *marks)
+{
+	struct process_table marked;
+	int64_t pages = 0;
+
+	read_marked(marks, &marked);
+	for (int i = 0; i < marked.count; i++)
+		pages += marked.items[i].resident_pages;
+	free(marked.items);
+	return pages * sysconf(_SC_PAGESIZE);
+}
+
 char proc_state(pid_t pid)
 {
 	struct process p;

@@ -98,6 +98,8 @@ static void print_seldom(const struct declaration *declared, const struct status
 	output_text_if(out, "noise", t);
 	if (isfinite(declared->gpu_memory_bytes))
 		output_line(out, "gpu memory", format_bytes(declared->gpu_memory_bytes).s);
+	if (isfinite(declared->memory_limit_bytes))
+		output_line(out, "memory", format_bytes(declared->memory_limit_bytes).s);
 	if (declared->share)
 		output_line(out, "share", "may run beside others on one device");
 	if (declared->suspend != SUSPEND_AUTO)

@@ -146,9 +146,9 @@ gpu_memory_bytes gpu_remark grace_s group_id \
 group_index guarantee id interactive key \
 kind launch learning_rate learning_rate_rule \
 likely_end_time_s likely_start_time_s log_limit_bytes loss \
-lost_s lost_samples max_batch_size max_local_batch_size max_replicas min_batch_size \
-min_replicas name next_start_time_s noise_scale not_kind on_end optimizer parameters \
-passes_steps plan plans position_is_least preemption \
+lost_s lost_samples max_batch_size max_local_batch_size max_replicas memory_limit_bytes \
+min_batch_size min_replicas name next_start_time_s noise_scale not_kind on_end \
+optimizer parameters passes_steps plan plans position_is_least preemption \
 preemptions printed_total_steps profile reason reported_total_samples \
 reported_total_steps resumes retries run run_time_s rung runs samples saved_nothing \
 saves_when_asked share slurm_args snapshot start_time_s state status_text steps stop_nan \

@@ -178,6 +178,39 @@ int run_group_add(const char *group, pid_t pid, struct err *err)
 	return 0;
 }
 
+/* --- its memory --- */
+
+bool run_group_limit_memory(const char *group, int64_t bytes)
+{
+	char limit[24] = "max";
+
+	if (bytes > 0)
+		snprintf(limit, sizeof(limit), "%lld", (long long)bytes);
+	if (write_file(group, "memory.max", limit) &&
+	    (write_file(group, "../cgroup.subtree_control", "+memory") ||
+	     write_file(group, "memory.max", limit)))
+		return false;
+	/* a kernel without swap, or an older one, lacks these */
+	write_file(group, "memory.swap.max", bytes > 0 ? "0" : "max");
+	write_file(group, "memory.oom.group", bytes > 0 ? "1" : "0");
+	return bytes > 0;
+}
+
+static int64_t read_figure(const char *group, const char *name, const char *word)
+{
+	char *path = xasprintf("%s/%s", group, name), line[64];
+
+	file_find_line(path, word, line, sizeof(line));
+	free(path);
+	return strtoll(line, NULL, 10);
+}
+
+int64_t run_group_memory_kills(const char *group, int64_t *peak_bytes)
+{
+	*peak_bytes = read_figure(group, "memory.peak", "");
+	return read_figure(group, "memory.events", "oom_kill ");
+}
+
 void run_group_kill(const char *group)
 {
 	write_file(group, "cgroup.kill", "1");

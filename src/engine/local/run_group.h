@@ -5,8 +5,8 @@
  * supervisor is in: that is possible for root, and for users in a tree that is delegated to them,
  * as the units of a systemd user session are. STORE is a hash of the store's directory. ID is the
  * beginning of the store's identity: a store that took another one's place has groups of its own.
- * A group has no controllers: it limits nothing. $POLLUX_CGROUP names another directory for the
- * groups, or is "none". */
+ * A group limits nothing but the memory of a run whose job declares that. $POLLUX_CGROUP names
+ * another directory for the groups, or is "none". */
 #ifndef POLLUX_RUN_GROUP_H
 #define POLLUX_RUN_GROUP_H
 
@@ -29,6 +29,13 @@ char *run_group_make(const struct paths *paths, int64_t run_id, const char *stor
 		     struct err *err);
 /* Moves a process into the group. What the process starts from then on is in the group, too. */
 int run_group_add(const char *group, pid_t pid, struct err *err);
+/* Sets the most memory that the group may have, without swap; 0: any. When there is no more, the
+ * kernel kills every process of the group. False: nothing is limited, as the group has no
+ * controller for memory and may not be given one. */
+bool run_group_limit_memory(const char *group, int64_t bytes);
+/* How many processes of the group the kernel has killed for want of memory. *peak_bytes: the most
+ * that the group had; 0: not known. */
+int64_t run_group_memory_kills(const char *group, int64_t *peak_bytes);
 /* Kills every process of the group at once, as far as the kernel can (Linux 5.14). */
 void run_group_kill(const char *group);
 /* Removes the group and the groups that the job made below. False: a process is left there. */

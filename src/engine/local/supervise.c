@@ -307,7 +307,7 @@ static void supervisor_init(struct supervisor *s, const struct paths *paths)
 		.leader = { .fd = -1, .stat_fd = -1, .wait_status = -1, .ended_boot_s = NAN },
 		.reports = { .socket_fd = -1, .position_fd = -1 },
 		.output = { .log_fd = -1, .keeper.fd = -1 },
-		.suspension.all_stopped_boot_s = NAN,
+		.suspension.all_stopped_boot_s = NAN, .memory.look_boot_s = INFINITY,
 		.stop.next_boot_s = INFINITY, .lock.fd = -1, .signal_fd = -1,
 	};
 	stop_order_begin(&s->stop.order, 0, NAN, 0);

@@ -136,6 +136,13 @@ struct supervisor_usage {
 	} energy;
 };
 
+/* The job's --memory. */
+struct supervisor_memory {
+	double look_boot_s;		/* when to look at the run's memory; INFINITY: no limit */
+	bool limits_group;		/* its control group has the limit, too */
+	int64_t over_bytes;		/* that it had when it was killed for that; 0: it was not */
+};
+
 struct supervisor_wishes {
 	double limit_boot_s;		/* when the job's time limit is used up; INFINITY none */
 	double limit_left_s;		/* of the time limit, while the run is suspended */
@@ -242,6 +249,7 @@ struct supervisor {
 	struct supervisor_devices devices;		/* supervisor_devices.c */
 	struct supervisor_driver driver;		/* supervisor_driver.c */
 	struct supervisor_usage usage;			/* supervisor_driver.c */
+	struct supervisor_memory memory;		/* supervisor_memory.c */
 	struct supervisor_wishes wishes;		/* supervisor_wishes.c */
 	struct supervisor_output output;		/* supervisor_output.c */
 	struct supervisor_reports reports;		/* supervisor_reports.c */

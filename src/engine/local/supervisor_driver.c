@@ -363,6 +363,7 @@ bool supervisor_was_killed_for_memory(const struct supervisor *s)
 void supervisor_begin_usage(struct supervisor *s)
 {
 	oom_watch_start(&s->usage.oom, clock_boot_s());
+	supervisor_limit_memory(s);
 }
 
 void supervisor_watch_usage(struct supervisor *s)

@@ -67,7 +67,7 @@ static void diagnose(struct supervisor *s)
 	bool no_program = s->run.exit_code == 126 || s->run.exit_code == 127;
 	struct text words = TEXT_INIT;
 
-	if (s->run.diagnosis && *s->run.diagnosis)
+	if (supervisor_diagnose_memory(s) || (s->run.diagnosis && *s->run.diagnosis))
 		return;
 	if (s->run.term_signal == SIGKILL && supervisor_was_killed_for_memory(s))
 		error = &killed;
@@ -221,6 +221,7 @@ bool supervisor_conclude(struct supervisor *s)
 
 	/* No process of the run is left. The group goes before the end is recorded: if this
 	 * supervisor dies in between, the next one finds the group by the run's handle. */
+	supervisor_end_memory(s);
 	if (s->handle.group[0] && !run_group_remove(s->handle.group))
 		supervisor_log(s, "cannot remove control group '%s': %s", s->handle.group,
 			       strerror(errno));

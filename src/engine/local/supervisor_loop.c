@@ -366,7 +366,7 @@ static int timeout_ms(const struct supervisor *s, double now)
 
 	next = fmin(next, fmin(s->output.watch.next_look_boot_s, s->driver.until_boot_s));
 	next = fmin(next, fmin(s->freeze.until_boot_s, s->lock.next_beat_boot_s));
-	next = fmin(next, s->stop.next_boot_s);
+	next = fmin(next, fmin(s->stop.next_boot_s, s->memory.look_boot_s));
 	if (s->reports.rest_until_boot_s > now)
 		next = fmin(next, s->reports.rest_until_boot_s);
 	return next <= now || s->reports.woken ? 0 : (int)ceil(fmin(next - now, 60) * 1e3);
@@ -383,6 +383,8 @@ static void check_clock(struct supervisor *s, double now)
 	}
 	if (now >= s->stop.next_boot_s)
 		supervisor_tell(s);
+	if (now >= s->memory.look_boot_s)
+		supervisor_watch_memory(s);
 	if (now >= s->deadline_boot_s)
 		supervisor_handle(s, EV_TIMEOUT);
 	if (now >= s->driver.until_boot_s)

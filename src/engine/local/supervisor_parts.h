@@ -158,6 +158,17 @@ int supervisor_find_processes(const struct supervisor *s, struct pid_list *list)
 int supervisor_count_processes(const struct supervisor *s);
 /* The memory of these processes; a page that they share counts once. */
 int64_t supervisor_used_bytes(const struct supervisor *s);
+
+/* --- supervisor_memory.c: --memory --- */
+
+/* Begins to keep the limit that the job declares, or another one than before. */
+void supervisor_limit_memory(struct supervisor *s);
+/* Kills a run that is beyond it. */
+void supervisor_watch_memory(struct supervisor *s);
+/* Reads of the control group, before that is removed, whether the kernel has done so. */
+void supervisor_end_memory(struct supervisor *s);
+/* True if one of them did: sets the diagnosis. */
+bool supervisor_diagnose_memory(struct supervisor *s);
 void supervisor_signal_all(struct supervisor *s, int signal_number);
 
 /* Another supervisor may have told the run to stop. */

@@ -59,6 +59,9 @@ void supervisor_read_declared(struct supervisor *s)
 		supervisor_keep_limit(s);	/* for its return: its time stands still */
 	}
 	s->job.declared.log_limit_bytes = job.declared.log_limit_bytes;
+	s->job.declared.memory_limit_bytes = job.declared.memory_limit_bytes;
+	if (s->state == ST_RUNNING)
+		supervisor_limit_memory(s);
 	supervisor_set_grace(s, job.declared.grace_s);
 	s->job.declared.stop_nan = job.declared.stop_nan;
 	recorder_watch_values(&s->recorder, job.declared.stop_nan, &s->command.metric_regexes);

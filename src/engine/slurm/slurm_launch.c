@@ -164,6 +164,8 @@ static int submit_run(const struct launch *l, struct err *err)
 	if (isfinite(left_s))
 		strings_addf(&argv, "--time=%.0f",
 			     ceil((fmax(left_s, 0) + d->grace_s + LIMIT_MARGIN_S) / 60));
+	if (d->memory_limit_bytes > 0)
+		strings_addf(&argv, "--mem=%.0fM", ceil(d->memory_limit_bytes / 0x1p20));
 	slurm_add_words(l->config.slurm_args, &argv);
 	if (d->slurm_args)
 		slurm_add_words(d->slurm_args, &argv);
