@@ -24,7 +24,7 @@
  *	guaranteed_devices = 4	# that 'submit --guarantee' may sum up to; default all
  *	locality_wait = auto	# how long jobs wait for well joined devices; 0; 5m at most
  *	min_efficiency = 0.8	# batches grow while a sample is worth so much of one in their own
- *	keep_environment = yes	# of ended jobs; default no: their values go after a day
+ *	keep_environment = yes	# of ended jobs; default no: their values go after a day; no-secrets
  *	engine = slurm     # runs are jobs of Slurm; default local: they run on this machine
  *	slurm_args = --partition=gpu --account=me	# options for sbatch
  *	slurm_dir = /DIR   # that all nodes see, for files of runs; default the store's directory
@@ -54,6 +54,14 @@
 #define CONFIG_MIN_LOG_LIMIT 0x1p20
 #define CONFIG_MAX_LOG_LIMIT (1000 * 0x1p40)
 
+/* How long the values of a job's variables are stored. */
+enum keep_environment {
+	KEEP_A_DAY,		/* after the end; those of credentials: until the end */
+	KEEP_ALL,		/* as long as the job */
+	KEEP_NO_SECRETS,	/* as A_DAY; those of credentials are not stored at all */
+	N_KEEP
+};
+
 struct config {
 	int slots;		/* 1 to CONFIG_MAX_SLOTS; 0: one per physical core; two sizes:
 				   device_slots_of_two_sizes() of device.h;
@@ -66,7 +74,7 @@ struct config {
 	double suspend_memory;
 	double log_limit_bytes;	/* the largest size of a job's log; infinite: no limit */
 	bool submit_pass;	/* 'pollux submit' runs a pass, so that jobs start at once */
-	bool keep_environment;	/* jobs that ended long ago keep their variables' values */
+	enum keep_environment keep_environment;
 	bool share;		/* jobs of one device share it if their options do not say no */
 	int max_share;		/* 1 to CONFIG_MOST_SHARE: jobs on one device */
 	/* 0 to CONFIG_MAX_SLOTS: jobs without a device that run at once; CONFIG_CPU_JOBS_AUTO: half

@@ -107,10 +107,16 @@ void prune_result_release(struct prune_result *r);
 int prune_daily(struct store *s, const struct paths *paths, double after_s, double now_s,
 		struct prune_result *result, struct err *err);
 
-/* Removes the values of environments, which may be secrets, that no job has needed for a day; the
- * names stay. Does so at most once an hour, and not at all with keep. *forgotten: the number of
- * environments that lost their values. */
-int old_environments_forget(struct store *s, bool keep, double now_s, int *forgotten,
-			    struct err *err);
+/* In environments: how many lost the values of all variables, of those that look like
+ * credentials. */
+struct forgotten_values {
+	int whole, with_secrets;
+};
+
+/* Removes values of environments, not with keep; the names stay. Those of credentials go when the
+ * last job has ended, all others when none has needed the environment for a day; the latter is
+ * looked for once an hour. */
+int environments_forget(struct store *s, bool keep, double now_s, struct forgotten_values *n,
+			struct err *err);
 
 #endif

@@ -32,6 +32,7 @@ struct store {
 	double queue_until_s, first_until_s, try_s;	/* boot clock */
 	bool is_observer;
 	bool is_anothers;	/* another user's, which is only read */
+	bool no_secrets;	/* the values of credentials are not written */
 	unsigned opened;		/* another number for each store that this process opens */
 	/* greatest number of a job whose files were there when store_open made the store; else 0 */
 	int64_t left_by_another;
@@ -70,8 +71,8 @@ int store_make_durable(struct store *s, struct err *err);
  * connection has written. */
 int store_data_version(struct store *s, int64_t *version, struct err *err);
 /* Leaves no deleted content in the write-ahead log, and gives back the space in the file if most of
- * it is unused. What other processes prevent at the moment is left undone. */
-int store_wipe_deleted(struct store *s, struct err *err);
+ * it is unused. What others prevent at the moment is left undone; *wiped tells of the log. */
+int store_wipe_deleted(struct store *s, bool *wiped, struct err *err);
 
 /* The devices of the last pass: outlook_describe_devices(). */
 #define DEVICES_SETTING "devices"

@@ -271,12 +271,16 @@ int store_job_delete(struct store *s, int64_t id, struct err *err);
 
 /* --- the environments of jobs, each stored once --- */
 
-/* Gives the job another environment. */
+/* Gives the job another environment. keeps_templates: the variables of --env stay those whose
+ * values are expanded. */
 int store_environment_replace(struct store *s, int64_t job_id, const struct strings *env,
-			      struct err *err);
+			      bool keeps_templates, struct err *err);
 /* Reduces environments to the names of their variables if all jobs that have them ended longer than
  * this before now (wall clock). *forgotten: how many. Commits by itself, some at a time. */
 int store_environments_forget(struct store *s, double now_s, double after_s, int *forgotten,
 			      struct err *err);
+/* Likewise reduces variables that look like credentials, once all jobs that have the environment
+ * have ended. */
+int store_secrets_forget(struct store *s, int *forgotten, struct err *err);
 
 #endif

@@ -6,6 +6,7 @@
 #include "commands.h"
 #include "pollux/environment.h"
 #include "pollux/mem.h"
+#include "pollux/secret.h"
 
 struct asked_again {
 	struct asked asked;
@@ -33,6 +34,24 @@ struct again {
 	struct dependency_list after;
 	struct text differs;
 };
+
+/* The values of credentials are those of this shell, where the store no longer has them. */
+static void refill_secrets(struct again *a)
+{
+	struct text taken = TEXT_INIT, lacking = TEXT_INIT;
+	struct strings here = { 0 };
+
+	environment_capture(environ, &here);
+	secrets_refill(&a->command.env, &here, &taken, &lacking);
+	if (taken.length)
+		text_addf(&a->differs, "; %s is this shell's, as it left the store", taken.data);
+	if (lacking.length)
+		text_addf(&a->differs, "; without %s, which left the store and is not set here",
+			  lacking.data);
+	text_release(&taken);
+	text_release(&lacking);
+	strings_release(&here);
+}
 
 static int make_command(struct again *a, struct err *err)
 {
@@ -72,6 +91,7 @@ static int make_command(struct again *a, struct err *err)
 	c->env_names_only = false;
 	if (submission_command_again(&cmd_again, &o->asked, c, err))
 		return -1;
+	refill_secrets(a);
 	if (o->asked.directory)
 		strings_set_variable(&c->env, "PWD", c->directory);
 	return 0;
@@ -84,8 +104,10 @@ static void add_differences(struct again *a)
 
 	again_group_add_differences(t, &a->group, &a->was);
 	again_add_differences(t, &a->was_command, &a->command);
-	for (size_t i = 0; i < a->o->asked.env.count; i++)
-		text_addf(t, "; with %s", a->o->asked.env.items[i]);
+	for (size_t i = 0; i < a->o->asked.env.count; i++) {
+		text_add(t, "; with ");
+		text_add_variable(t, a->o->asked.env.items[i]);
+	}
 	for (int row = -1; amend_next(&a->was.declared, &a->is.declared, &row);) {
 		if (!strcmp(declared_fields[row].option.name, "workload") &&
 		    !a->o->asked.declared.workload)

@@ -6,6 +6,7 @@
 #include "commands.h"
 #include "pollux/clock.h"
 #include "pollux/environment.h"
+#include "pollux/secret.h"
 #include "pollux/store_groups.h"
 
 /* --- pollux cancel: end jobs for good --- */
@@ -198,6 +199,29 @@ const struct command cmd_clear = {
 
 /* --- pollux requeue: run ended jobs again, or relaunch running ones, from their checkpoints --- */
 
+/* Gives the job this shell's values of the credentials that the store no longer has. Fails if this
+ * shell lacks one. */
+static int renew_secrets(struct session *s, int64_t id, struct job_command *c,
+			 const struct strings *here, struct err *err)
+{
+	struct text taken = TEXT_INIT, lacking = TEXT_INIT;
+	int rc = 0;
+
+	secrets_refill(&c->env, here, &taken, &lacking);
+	if (lacking.length)
+		rc = err_set(err, EX_FAILED, "job %lld: %s left the store when the job ended, and "
+			     "is not set here: set it, or 'pollux requeue --take-env %lld' goes "
+			     "without", (long long)id, lacking.data, (long long)id);
+	else if (taken.length)
+		rc = store_environment_replace(&s->store, id, &c->env, true, err);
+	if (rc == 0 && taken.length)
+		output_messagef("job %lld gets %s from this shell: they left the store when it "
+				"ended", (long long)id, taken.data);
+	text_release(&taken);
+	text_release(&lacking);
+	return rc;
+}
+
 /* Gives the job the environment of this shell, if that was asked for. Fails if the store no longer
  * has the values of its own. */
 static int renew_environment(struct session *s, const struct job *job,
@@ -214,7 +238,7 @@ static int renew_environment(struct session *s, const struct job *job,
 	environment_capture(environ, &here);
 	if (o->take_env) {
 		strings_set_variable(&here, "PWD", command.directory);
-		rc = store_environment_replace(&s->store, job->id, &here, err);
+		rc = store_environment_replace(&s->store, job->id, &here, false, err);
 		if (rc == 0 && add_lacking_variables(&lacking, &command.env, &here))
 			fprintf(stderr, "pollux: job %lld: variables that it had and that are not "
 				"set here: %s\n", id, lacking.data);
@@ -228,6 +252,8 @@ static int renew_environment(struct session *s, const struct job *job,
 			     "variables are no longer stored: 'pollux requeue --take-env %lld' "
 			     "takes those of this shell, which %s%s", id, command.env.count, id,
 			     lacking.length ? "lacks " : "has them all", lacking.data);
+	} else {
+		rc = renew_secrets(s, job->id, &command, &here, err);
 	}
 	strings_release(&here);
 	text_release(&lacking);

@@ -221,6 +221,7 @@ static int profile_on_kind(const struct profile_options *o, char **argv, char *k
 		/* A total is the work of one run, not of all points together. */
 		job.declared.total_samples = (double)NAN;
 		if (notes) {
+			submit_tell_secrets(&s, &command);
 			submit_tell_braces(&asked, &job, &command, NULL, false);
 			note_templates(&job.declared, &command.argv);
 		}

@@ -104,7 +104,8 @@ static int clean_up(const struct schedule_options *o, const struct paths *paths,
 {
 	struct prune_result pruned;
 	struct store store;
-	int forgotten = 0, rc;
+	struct forgotten_values n = { 0 };
+	int rc;
 
 	if (o->dry_run || access(paths->store, F_OK))
 		return 0;
@@ -119,11 +120,14 @@ static int clean_up(const struct schedule_options *o, const struct paths *paths,
 		prune_result_release(&pruned);
 	}
 	if (rc == 0)
-		rc = old_environments_forget(&store, config->keep_environment, clock_wall_s(),
-					     &forgotten, err);
-	if (rc == 0 && forgotten && o->verbose)
-		printf("forgot the values of %d environment%s of ended jobs\n", forgotten,
-		       plural(forgotten));
+		rc = environments_forget(&store, config->keep_environment == KEEP_ALL,
+					 clock_wall_s(), &n, err);
+	if (rc == 0 && n.with_secrets && o->verbose)
+		printf("forgot the credentials in %d environment%s of ended jobs\n",
+		       n.with_secrets, plural(n.with_secrets));
+	if (rc == 0 && n.whole && o->verbose)
+		printf("forgot the values of %d environment%s of ended jobs\n", n.whole,
+		       plural(n.whole));
 	store_close(&store);
 	return rc;
 }

@@ -12,6 +12,7 @@
 #include "pollux/environment.h"
 #include "pollux/mem.h"
 #include "pollux/pass_files.h"
+#include "pollux/secret.h"
 #include "pollux/status.h"
 #include "pollux/store_measurements.h"
 
@@ -189,8 +190,19 @@ int submit_open(struct session *s, struct err *err)
 	return 0;
 }
 
+void submit_tell_secrets(const struct session *s, const struct job_command *command)
+{
+	struct text names = TEXT_INIT;
+
+	if (s->store.no_secrets && secrets_add_names(&names, &command->env, true))
+		output_messagef("keep_environment is no-secrets: the job runs without %s",
+				names.data);
+	text_release(&names);
+}
+
 void submit_tell(const struct session *s, const struct job *job, const struct job_command *command)
 {
+	submit_tell_secrets(s, command);
 	if (s->store.left_by_another > 0)
 		output_messagef("the store is new, but '%s' has logs or checkpoints of jobs up to "
 				"%lld of another store: numbers go on from there", s->paths.dir,

@@ -254,6 +254,8 @@ bool rows_are_cut(const struct rows *r);
 
 /* Opens the store to write; says so if its directory is on a network. */
 int submit_open(struct session *s, struct err *err);
+/* Names the credentials that the job lacks by the setting no-secrets. */
+void submit_tell_secrets(const struct session *s, const struct job_command *command);
 /* After the transaction: what people should know of the job, on standard error. */
 void submit_tell(const struct session *s, const struct job *job, const struct job_command *command);
 /* Submits a sweep, or prints what it would submit (--dry-run). */

@@ -6,6 +6,7 @@
 #include "pollux/clock.h"
 #include "pollux/execution_plan.h"
 #include "pollux/mem.h"
+#include "pollux/secret.h"
 #include "pollux/template.h"
 
 /* --- the commands that a submission would run, as lines for a shell --- */
@@ -41,6 +42,12 @@ static void add_text(struct printed *p, const char *text, size_t quoted_from)
 	text_release(&word);
 }
 
+static void add_hidden(struct printed *p, const char *variable)
+{
+	text_add(&p->line, p->line.length ? " " : "");
+	text_add_variable(&p->line, variable);
+}
+
 /* Adds the words of the plan as arguments of their own. */
 static void add_plan(struct printed *p)
 {
@@ -65,8 +72,14 @@ static void print_line(const struct asked *o, char *const *argv, const char *lea
 	};
 	bool has_plan = false;
 
-	for (size_t i = 0; i < o->env.count; i++)
-		add_text(&p, o->env.items[i], strcspn(o->env.items[i], "=") + 1);
+	for (size_t i = 0; i < o->env.count; i++) {
+		const char *variable = o->env.items[i];
+
+		if (variable_is_secret(variable))
+			add_hidden(&p, variable);
+		else
+			add_text(&p, variable, strcspn(variable, "=") + 1);
+	}
 	if (plan)
 		text_addf(&p.line, "%sPOLLUX_PLAN=%s", p.line.length ? " " : "", plan->name);
 	for (size_t i = 0; argv[i]; i++) {

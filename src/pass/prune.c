@@ -264,18 +264,22 @@ int prune_daily(struct store *s, const struct paths *paths, double after_s, doub
 	return rc;
 }
 
-int old_environments_forget(struct store *s, bool keep, double now_s, int *forgotten,
-			    struct err *err)
+int environments_forget(struct store *s, bool keep, double now_s, struct forgotten_values *n,
+			struct err *err)
 {
+	bool wiped = true, is_time;
 	double since_s;
 
-	*forgotten = 0;
-	if (time_since(s, "environments_time_s", now_s, &since_s, err))
+	*n = (struct forgotten_values){ 0 };
+	if (time_since(s, "environments_time_s", now_s, &since_s, err) ||
+	    (!keep && store_secrets_forget(s, &n->with_secrets, err)))
 		return -1;
-	if (since_s < HOUR_S)
-		return 0;
-	if (set_time(s, "environments_time_s", now_s, err) ||
-	    (!keep && store_environments_forget(s, now_s, DAY_S, forgotten, err)))
+	is_time = since_s >= HOUR_S;
+	if (is_time && (set_time(s, "environments_time_s", now_s, err) ||
+			(!keep && store_environments_forget(s, now_s, DAY_S, &n->whole, err))))
 		return -1;
-	return store_wipe_deleted(s, err);
+	if ((is_time || n->with_secrets) && store_wipe_deleted(s, &wiped, err))
+		return -1;
+	/* the next pass tries again */
+	return wiped ? 0 : set_time(s, "environments_time_s", 0, err);
 }

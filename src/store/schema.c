@@ -99,13 +99,14 @@ const char schema_text[] =
 	"CREATE INDEX commands_by_environment ON commands (environment_id);"
 
 	/* Jobs with the same environment share one row, which goes with the last of them.
-	 * names_only: the values were forgotten. */
+	 * names_only: the values were forgotten; secrets: there may be values of credentials. */
 	"CREATE TABLE environments ("
 	" id INTEGER PRIMARY KEY, hash INTEGER, names_only INTEGER NOT NULL DEFAULT 0,"
-	" env BLOB NOT NULL"
+	" secrets INTEGER NOT NULL DEFAULT 1, env BLOB NOT NULL"
 	") STRICT;"
 	"CREATE INDEX environments_by_hash ON environments (hash);"
 	"CREATE INDEX environments_with_values ON environments (id) WHERE names_only = 0;"
+	"CREATE INDEX environments_with_secrets ON environments (id) WHERE secrets = 1;"
 	"CREATE TRIGGER command_leaves_environment AFTER DELETE ON commands BEGIN"
 	" DELETE FROM environments WHERE id = OLD.environment_id AND NOT EXISTS"
 	"  (SELECT 1 FROM commands WHERE environment_id = OLD.environment_id); END;"

@@ -4,6 +4,7 @@
 
 #include "columns.h"
 #include "database.h"
+#include "pollux/secret.h"
 #include "rows.h"
 
 /* --- knowledge of workloads --- */
@@ -139,21 +140,35 @@ int store_job_delete(struct store *s, int64_t id, struct err *err)
 /* 8 MB; fewer are not worth the time to write the file anew */
 #define UNUSED_PAGES 2000
 
+/* True for a credential whose value is there. */
+static bool has_secret(const char *variable)
+{
+	return strchr(variable, '=') && variable_is_secret(variable);
+}
+
 /* The hash is FNV-1a. Contents with equal hashes are still compared. */
 int environment_put(struct store *s, const struct strings *env, int64_t *id, struct err *err)
 {
 	struct text content = TEXT_INIT;
 	uint64_t hash = 0xcbf29ce484222325;
+	int64_t secrets = 0;
 	int rc;
 
-	strings_pack(env, &content);
+	for (size_t i = 0; i < env->count; i++) {
+		bool is_secret = has_secret(env->items[i]);
+
+		secrets |= is_secret && !s->no_secrets;
+		if (!is_secret || !s->no_secrets)
+			text_add_bytes(&content, env->items[i], strlen(env->items[i]) + 1);
+	}
 	for (size_t i = 0; i < content.length; i++)
 		hash = (hash ^ (unsigned char)content.data[i]) * 0x100000001b3;
 	rc = sql_get(s, err, "SELECT id FROM environments WHERE hash = ? AND names_only = 0"
 		     " AND env = ?", "i<ib", id, (int64_t)hash, content.data, content.length);
 	if (rc == 0 && !*id) {
-		rc = sql_run(s, NULL, err, "INSERT INTO environments (hash, env) VALUES (?, ?)",
-			     "ib", (int64_t)hash, content.data, content.length);
+		rc = sql_run(s, NULL, err, "INSERT INTO environments (hash, secrets, env)"
+			     " VALUES (?, ?, ?)", "iib", (int64_t)hash, secrets, content.data,
+			     content.length);
 		*id = sqlite3_last_insert_rowid(s->db);
 	}
 	text_release(&content);
@@ -178,13 +193,14 @@ int environment_read(struct store *s, struct job_command *c, struct err *err)
 }
 
 int store_environment_replace(struct store *s, int64_t job_id, const struct strings *env,
-			      struct err *err)
+			      bool keeps_templates, struct err *err)
 {
 	int64_t id;
 
 	return environment_put(s, env, &id, err) ||
 	       sql_run(s, NULL, err, "UPDATE commands SET environment_id = ?,"
-		       " env_templates = NULL WHERE job_id = ?", "ii", id, job_id) ? -1 : 0;
+		       " env_templates = CASE WHEN ? THEN env_templates END WHERE job_id = ?",
+		       "iii", id, (int64_t)keeps_templates, job_id) ? -1 : 0;
 }
 
 /* --- forgetting --- */
@@ -208,14 +224,47 @@ static int keep_names(struct store *s, int64_t id, struct err *err)
 	}
 	if (rc == 0)
 		rc = sql_run(s, NULL, err, "UPDATE environments SET hash = NULL, names_only = 1,"
-			     " env = ? WHERE id = ?", "bi", names.data, names.length, id);
+			     " secrets = 0, env = ? WHERE id = ?", "bi", names.data, names.length,
+			     id);
 	strings_release(&env);
 	text_release(&names);
 	return rc;
 }
 
-int store_environments_forget(struct store *s, double now_s, double after_s, int *forgotten,
-			      struct err *err)
+#define UNNEEDED_SECRETS \
+	"SELECT id FROM environments WHERE secrets = 1 AND names_only = 0 AND id NOT IN" \
+	" (SELECT c.environment_id FROM jobs j JOIN commands c ON c.job_id = j.id" \
+	"  WHERE j.state IN ('queued', 'held', 'running') AND c.environment_id IS NOT NULL)" \
+	" AND ?1 = ?1 AND ?2 = ?2 LIMIT ?3"
+
+/* Gives the jobs that have the environment one in which credentials have their names alone: "A=1"
+ * becomes "A". The other goes with the last of its jobs. */
+static int drop_secrets(struct store *s, int64_t id, struct err *err)
+{
+	struct strings env = { 0 };
+	int64_t cut;
+	int rc = sql_get(s, err, "SELECT env FROM environments WHERE id = ?", "s<i", &env, id);
+
+	for (size_t i = 0; i < env.count; i++)
+		if (has_secret(env.items[i]))
+			env.items[i][strcspn(env.items[i], "=")] = '\0';
+	if (rc == 0)
+		rc = environment_put(s, &env, &cut, err) ||
+		     sql_run(s, NULL, err, "UPDATE commands SET environment_id = ?"
+			     " WHERE environment_id = ?", "ii", cut, id) ||
+		     sql_run(s, NULL, err, "UPDATE environments SET secrets = 0 WHERE id = ?", "i",
+			     id) ? -1 : 0;
+	strings_release(&env);
+	return rc;
+}
+
+struct forgetting {
+	const char *query;		/* environments, by two times and a limit */
+	double now_s, after_s;
+	int (*forget)(struct store *s, int64_t id, struct err *err);
+};
+
+static int forget_all(struct store *s, const struct forgetting *f, int *forgotten, struct err *err)
 {
 	struct id_list ids;
 	int rc, n;
@@ -224,10 +273,9 @@ int store_environments_forget(struct store *s, double now_s, double after_s, int
 	do {
 		if (store_begin(s, err))
 			return -1;
-		rc = sql_ids(s, &ids, err, UNNEEDED_ENVIRONMENTS, "ddi", now_s, after_s,
-			     (int64_t)AT_ONCE);
+		rc = sql_ids(s, &ids, err, f->query, "ddi", f->now_s, f->after_s, (int64_t)AT_ONCE);
 		for (int i = 0; rc == 0 && i < ids.count; i++)
-			rc = keep_names(s, ids.items[i], err);
+			rc = f->forget(s, ids.items[i], err);
 		n = ids.count;
 		id_list_release(&ids);
 		rc = store_finish(s, rc, err);
@@ -236,13 +284,35 @@ int store_environments_forget(struct store *s, double now_s, double after_s, int
 	return rc;
 }
 
+int store_environments_forget(struct store *s, double now_s, double after_s, int *forgotten,
+			      struct err *err)
+{
+	const struct forgetting f = { UNNEEDED_ENVIRONMENTS, now_s, after_s, keep_names };
+
+	return forget_all(s, &f, forgotten, err);
+}
+
+/* Most passes find none, and take no lock for that. */
+int store_secrets_forget(struct store *s, int *forgotten, struct err *err)
+{
+	const struct forgetting f = { UNNEEDED_SECRETS, 0, 0, drop_secrets };
+	bool any;
+
+	*forgotten = 0;
+	if (sql_get(s, err, "SELECT EXISTS (" UNNEEDED_SECRETS ")", "b<ddi", &any, 0.0, 0.0,
+		    (int64_t)1))
+		return -1;
+	return any ? forget_all(s, &f, forgotten, err) : 0;
+}
+
 /* --- the file --- */
 
-int store_wipe_deleted(struct store *s, struct err *err)
+int store_wipe_deleted(struct store *s, bool *wiped, struct err *err)
 {
 	int64_t pages, unused;
 	int rc;
 
+	*wiped = false;
 	if (sql_get(s, err, "PRAGMA page_count", "i<", &pages) ||
 	    sql_get(s, err, "PRAGMA freelist_count", "i<", &unused))
 		return -1;
@@ -252,6 +322,7 @@ int store_wipe_deleted(struct store *s, struct err *err)
 		sqlite3_exec(s->db, "VACUUM", NULL, NULL, NULL);
 	rc = sqlite3_wal_checkpoint_v2(s->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
 	store_wait_set(s, s->is_observer ? STORE_OBSERVE : STORE_WRITE);
+	*wiped = rc == SQLITE_OK;
 	return rc == SQLITE_OK || (rc & 0xff) == SQLITE_BUSY ? 0
 		: sql_error(s, err, "write the store's log into the store");
 }

@@ -280,10 +280,17 @@ int session_open(struct session *s, enum store_mode mode, struct err *err)
 {
 	if (paths_init(&s->paths, err))
 		return -1;
-	if (store_open(&s->store, &s->paths, mode, err) == 0)
-		return 0;
-	paths_release(&s->paths);
-	return -1;
+	if (store_open(&s->store, &s->paths, mode, err)) {
+		paths_release(&s->paths);
+		return -1;
+	}
+	if (mode == STORE_WRITE) {
+		struct config config;
+
+		config_load_leniently(&config, s->paths.config);
+		s->store.no_secrets = config.keep_environment == KEEP_NO_SECRETS;
+	}
+	return 0;
 }
 
 void session_close(struct session *s)

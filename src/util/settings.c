@@ -154,6 +154,19 @@ static int set_suspend_memory(const struct setting *s, struct config *c, const c
 	return 0;
 }
 
+static int set_keep_environment(const struct setting *s, struct config *c, const char *value)
+{
+	static const char *const names[N_KEEP] = { "no", "yes", "no-secrets" };
+
+	(void)s;
+	for (int i = 0; i < N_KEEP; i++)
+		if (!strcmp(value, names[i])) {
+			c->keep_environment = (enum keep_environment)i;
+			return 0;
+		}
+	return -1;
+}
+
 /* "all"; "not display"; "0,2": numbers; "GPU-5a1e..., GPU-77b0...": UUIDs, or how they begin */
 static int set_gpus(const struct setting *s, struct config *c, const char *value)
 {
@@ -214,8 +227,8 @@ const struct setting config_settings[] = {
 	{ "suspend_memory", "POLLUX_SUSPEND_MEMORY",
 	  "a part of the machine's memory from 0% to 100%", set_suspend_memory, .max = 100,
 	  .by_default = "50%" },
-	{ "keep_environment", "POLLUX_KEEP_ENVIRONMENT", "yes or no",
-	  set_bool, AT(keep_environment), YES_OR_NO,
+	{ "keep_environment", "POLLUX_KEEP_ENVIRONMENT", "no, yes or no-secrets",
+	  set_keep_environment, AT(keep_environment),
 	  .by_default = "no" },
 	{ "on_end", "POLLUX_ON_END", "a command of at most 999 bytes", set_text, TEXT(on_end) },
 	{ "on_failure", "POLLUX_ON_FAILURE", "a command of at most 999 bytes",

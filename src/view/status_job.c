@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "parts.h"
+#include "pollux/secret.h"
 #include "pollux/text.h"
 
 /* --- sections --- */
@@ -90,6 +91,9 @@ static void print_command(const struct status_details *d, const struct output *o
 	output_line(out, "resume args", c->resume_args);
 	if (c->env_names_only)
 		output_line(out, "environment", "names only: its values are no longer stored");
+	else if (secrets_add_names(&t, &c->env, false))
+		text_add(&t, ": no longer stored, as the job has ended");
+	output_text_if(out, "environment", &t);
 	text_release(&t);
 }
 

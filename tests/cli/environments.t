@@ -43,12 +43,12 @@ unset BULK
 # --- a day after the last use ---
 i=0
 while [ $i -lt 60 ]; do # so many that rows move between pages
-	last=$(submit --hold --env KEY=s3cret$i --env "BULK$i=$(printf "%0$((i * 50))d" 1)" -- true)
+	last=$(submit --hold -e WORD=s3cret$i --env "BULK$i=$(printf "%0$((i * 50))d" 1)" -- true)
 	i=$((i + 1))
 done
-one=$(submit --env KEY=s3cret-one --env ONLY=s3cret-only -- sh -c 'echo "$KEY $ONLY"')
-two=$(submit --hold --env KEY=s3cret-one --env ONLY=s3cret-only -- true)
-young=$(submit --hold --env KEY=s3cret-young -- true)
+one=$(submit --env WORD=s3cret-one --env ONLY=s3cret-only -- sh -c 'echo "$WORD $ONLY"')
+two=$(submit --hold --env WORD=s3cret-one --env ONLY=s3cret-only -- true)
+young=$(submit --hold --env WORD=s3cret-young -- true)
 "$POLLUX" schedule
 "$POLLUX" wait --timeout $((10 * TIME_SCALE)) "$one" >/dev/null
 ok 'the files of the store have the values of environments' in_files s3cret-one
@@ -96,16 +96,16 @@ is 'requeue refuses a job without values' 1 "$rc"
 like 'requeue names the option to take, and the variables that are missing' \
 	"^pollux: job $one ended more than a day ago, and the \
 values of its [0-9]* variables are no longer stored: 'pollux requeue --take-env $one' takes \
-those of this shell, which lacks KEY, ONLY\$" "$err"
-run env KEY=1 ONLY=2 "$POLLUX" requeue "$one"
+those of this shell, which lacks WORD, ONLY\$" "$err"
+run env WORD=1 ONLY=2 "$POLLUX" requeue "$one"
 like 'requeue says that this shell has all the variables' \
 	"takes those of this shell, which has them all\$" "$err"
 is 'a job that requeue refused stays done' 'done' \
 	"$(store "SELECT state FROM jobs WHERE id = $one")"
-run env KEY=n3w "$POLLUX" requeue --take-env --dry-run "$one"
+run env WORD=n3w "$POLLUX" requeue --take-env --dry-run "$one"
 is 'requeue --take-env --dry-run says that the job would be queued' \
 	"0:job $one would be queued again" "$rc:$out"
-run env KEY=n3w "$POLLUX" requeue --take-env "$one"
+run env WORD=n3w "$POLLUX" requeue --take-env "$one"
 is 'requeue --take-env takes the environment of this shell' "0:" "$rc:$out"
 like 'requeue --take-env names the variables that are not set' \
 	"^pollux: job $one: variables that it had and that are not set here: ONLY\$" "$err"
@@ -116,8 +116,8 @@ is 'the requeued job has its own directory in PWD' "PWD=$TMP" \
 	"$(store "SELECT substr(e.env, instr(e.env,
 	CAST('PWD=' AS BLOB)), length('PWD=$TMP')) FROM environments e JOIN commands c
 	ON c.environment_id = e.id WHERE c.job_id = $one")"
-status 'schedule refuses a POLLUX_KEEP_ENVIRONMENT that is no yes or no' 78 \
+status 'schedule refuses a POLLUX_KEEP_ENVIRONMENT that is none of its words' 78 \
 	env POLLUX_KEEP_ENVIRONMENT=maybe "$POLLUX" schedule
 like 'schedule names the bad value of POLLUX_KEEP_ENVIRONMENT' \
-	"POLLUX_KEEP_ENVIRONMENT.*'maybe' is not yes or no" "$err"
+	"POLLUX_KEEP_ENVIRONMENT.*'maybe' is not no, yes or no-secrets" "$err"
 finish

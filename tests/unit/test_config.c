@@ -81,7 +81,7 @@ static const struct refusal {
 	{ "slice = nan\n", "bad setting 'slice' in '%s' line 1: 'nan' is not a time above 0 "
 			   "(such as 90s, 10m or 1h)" },
 	{ "keep_environment = 1\n",
-	  "bad setting 'keep_environment' in '%s' line 1: '1' is not yes or no" },
+	  "bad setting 'keep_environment' in '%s' line 1: '1' is not no, yes or no-secrets" },
 	{ "torch = onion\n", "bad setting 'torch' in '%s' line 1: 'onion' is not yes or no" },
 	{ "suspend_memory = 50\n",
 	  "bad setting 'suspend_memory' in '%s' line 1: '50' is not a part of the machine's memory "

@@ -1654,7 +1654,7 @@ static void test_environments(void)
 	is_int(forgotten_at(1000000 + 2 * DAY_S), 1, "an end in the future is an old one");
 
 	strings_add(&other, "KEY=four");
-	is_int(store_environment_replace(&store, 3, &other, &err), 0,
+	is_int(store_environment_replace(&store, 3, &other, false, &err), 0,
 	       "a job's environment is replaced");
 	has_environment(3, 1, "KEY=four");
 	is_query("SELECT count(*) FROM environments", "4", "an environment that was replaced goes");

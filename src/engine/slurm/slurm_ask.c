@@ -3,6 +3,7 @@
  * not asked again at once. */
 #include <sys/wait.h>
 
+#include "pollux/secret.h"
 #include "slurm.h"
 
 /* --- a command --- */
@@ -45,10 +46,12 @@ int slurm_command(struct strings *argv, double limit_s, struct text *out, struct
 	};
 	int status;
 
-	/* A pass may run inside of a job of Slurm: what that job asked for is not for others. */
+	/* A pass may run inside of a job of Slurm: what that job asked for is not for others. Slurm
+	 * keeps the environment of sbatch: credentials of the shell are not for its files. */
 	for (char **v = environ; *v; v++)
-		if ((!text_starts_with(*v, "SLURM_") && !text_starts_with(*v, "SBATCH_")) ||
-		    text_starts_with(*v, "SLURM_CONF="))
+		if (!variable_is_secret(*v) &&
+		    ((!text_starts_with(*v, "SLURM_") && !text_starts_with(*v, "SBATCH_")) ||
+		     text_starts_with(*v, "SLURM_CONF=")))
 			strings_add(&env, *v);
 	q.env = env.items;
 	status = question_ask(&q, err);
