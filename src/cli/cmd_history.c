@@ -33,6 +33,7 @@ static int main_history(int argc, char **argv, struct err *err)
 	struct history_options o = { .since_s = 7 * 86400.0 };
 	struct past_period period = { .now_s = clock_wall_s() };
 	struct output out;
+	struct paged paged;
 	struct session s;
 	struct past p;
 	int key = 0, first, rc = options_parse(&cmd_history, argc, argv, &o, &first, err);
@@ -53,12 +54,14 @@ static int main_history(int argc, char **argv, struct err *err)
 		session_close(&s);
 	}
 	if (rc == 0) {
+		paged_begin(&paged, &out);
 		if (o.json)
 			past_print_json(&p, out.file);
 		else if (o.csv)
 			past_print_csv(&p, out.file);
 		else
 			past_print_table(&p, &out);
+		paged_end(&paged);
 		rc = o.plot ? past_draw(&p, o.plot, err) : 0;
 		past_release(&p);
 		rc = rc ? rc : output_flush(err);

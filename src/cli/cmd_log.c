@@ -39,7 +39,8 @@ struct log {
 	off_t offset;
 	struct rows *rows;	/* NULL: bytes are printed as they are */
 	int64_t row, first_row;	/* rows so far; those up to first_row are not printed */
-	bool in_row, counts_only, indented;
+	bool in_row, counts_only;
+	FILE *indented;		/* rows go there, indented; NULL: as they are, standard output */
 };
 
 static int cannot_read(const struct log *log, struct err *err)
@@ -89,16 +90,16 @@ static int seek_lines(struct log *log, int64_t n, struct err *err)
 }
 
 /* Part of a row, indented, without what is no text. */
-static void print_piece(const char *text, size_t n, bool begins, bool ends)
+static void print_piece(FILE *out, const char *text, size_t n, bool begins, bool ends)
 {
 	char *copy = xasprintf("%.*s", (int)n, text), shown[UTF8_SHOWN_SIZE];
 
-	fputs(begins ? "  " : "", stdout);
+	fputs(begins ? "  " : "", out);
 	for (const char *s = copy; *s;) {
 		s += utf8_shown(s, shown);
-		fputs(shown, stdout);
+		fputs(shown, out);
 	}
-	fputs(ends ? "\n" : "", stdout);
+	fputs(ends ? "\n" : "", out);
 	free(copy);
 }
 
@@ -112,7 +113,7 @@ static void take_row(const char *text, size_t n, bool ends, void *arg)
 	if (log->counts_only || log->row <= log->first_row)
 		return;
 	if (log->indented) {
-		print_piece(text, n, begins, ends);
+		print_piece(log->indented, text, n, begins, ends);
 		return;
 	}
 	fwrite(text, 1, n, stdout);
@@ -280,14 +281,14 @@ static int print_first(struct log *log, const struct log_options *o, int64_t id,
 	return print_rest(log, err);
 }
 
-void log_print_last(const char *path, int64_t rows)
+void log_print_last(const char *path, int64_t rows, FILE *out)
 {
-	struct log log = { .path = xstrdup(path), .fd = -1, .indented = true };
+	struct log log = { .path = xstrdup(path), .fd = -1, .indented = out };
 	struct err ignored;
 
 	if (log_open(&log, &ignored) == 0 && log.fd >= 0 &&
 	    seek_rows(&log, rows, true, &ignored) == 0 && log.row > 0) {
-		puts("\nlast lines of its log");
+		fputs("\nlast lines of its log\n", out);
 		begin_rows(&log, true, false);
 		read_rest(&log, &ignored);
 		end_rows(&log);

@@ -55,9 +55,11 @@ static int note_silent_halving(struct store *s, const struct results *r, struct 
 static int show(const struct results_options *o, struct results *r, struct err *err)
 {
 	struct output out = output_stdout(o->color ? o->color : "auto");
+	struct paged paged;
 
 	if (o->metric && results_choose(r, o->metric, err))
 		return -1;
+	paged_begin(&paged, &out);
 	/* Where nothing can be drawn, the error says why: a table would say the same. */
 	if (o->json)
 		results_print_json(r, out.file);
@@ -65,6 +67,7 @@ static int show(const struct results_options *o, struct results *r, struct err *
 		results_print_csv(r, out.file);
 	else if (r->n_columns > 0 || !o->plot)
 		results_print_table(r, &out);
+	paged_end(&paged);
 	if (o->plot && results_draw(r, o->plot, err))
 		return -1;
 	return output_flush(err);

@@ -53,12 +53,12 @@ struct request {
 };
 
 /* Of a job that failed, the end of its log. */
-static void print_last_words(const struct session *s, const struct job *job)
+static void print_last_words(const struct session *s, const struct job *job, FILE *out)
 {
 	char *path = paths_log(&s->paths, job->id);
 
 	if (job->state == JOB_FAILED || job->state == JOB_TIMEOUT)
-		log_print_last(path, LAST_ROWS);
+		log_print_last(path, LAST_ROWS, out);
 	free(path);
 }
 
@@ -77,7 +77,7 @@ static int print_detailed(struct session *s, const struct request *r, const stru
 		if (i)
 			fputc('\n', out->file);
 		status_print_job(status, &status->items[i], &details[i], out);
-		print_last_words(s, status->items[i].job);
+		print_last_words(s, status->items[i].job, out->file);
 	}
 	for (int i = 0; i < n; i++)
 		status_details_release(&details[i]);
@@ -277,6 +277,7 @@ static int show_status(int argc, char **argv, struct err *err)
 	struct request r = { .o = &o, .what = { .command = &cmd_status, .options = &o.which } };
 	const char *const *known = status_column_names;
 	struct output out;
+	struct paged paged;
 	struct session s;
 	int rc;
 
@@ -304,7 +305,14 @@ static int show_status(int argc, char **argv, struct err *err)
 		return -1;
 	}
 	warn_of_settings(&s.paths);
-	rc = isnan(o.watch_s) ? show_jobs(&s, &r, &out, err) : watch_status(&s, &r, &out, err);
+	if (isnan(o.watch_s)) {
+		paged_begin(&paged, &out);
+		rc = show_jobs(&s, &r, &out, err);
+		session_close(&s);	/* nobody waits for a store that is read in a pager */
+		paged_end(&paged);
+		return rc;
+	}
+	rc = watch_status(&s, &r, &out, err);
 	session_close(&s);
 	return rc;
 }

@@ -217,7 +217,19 @@ void on_end_look(void);
 
 /* Prints the last rows of a log, plain, with a heading; nothing where it cannot be read, or is
  * empty. */
-void log_print_last(const char *path, int64_t rows);
+void log_print_last(const char *path, int64_t rows, FILE *out);
+
+/* --- output that may be longer than the terminal --- */
+
+struct paged {
+	const char *pager;
+	FILE *file;		/* what was printed so far; NULL: it goes to standard output */
+};
+
+/* From here on what is printed to out is kept, if standard output is a terminal with a pager. */
+void paged_begin(struct paged *p, struct output *out);
+/* Shows what was kept: by $PAGER if the terminal has fewer rows. */
+void paged_end(struct paged *p);
 
 /* --- what a program printed, as the rows that a terminal would show --- */
 
