@@ -12,7 +12,7 @@ static size_t read_rule(const char *word, enum after_rule *rule)
 
 	if (!word[n])
 		return 0;
-	for (int i = AFTER_OK; i < N_AFTER_RULES; i++)
+	for (int i = 0; i < N_AFTER_RULES; i++)
 		if (strlen(after_rule_names[i]) == n && !strncmp(word, after_rule_names[i], n)) {
 			*rule = (enum after_rule)i;
 			return n + 1;
@@ -69,7 +69,7 @@ static int add_jobs(char *operand, enum after_rule rule, struct dependency_list 
 		char *first = xstrdup(err->text);
 
 		err_set(err, EX_NOINPUT, "option '--after': %s, and '%.*s' is no rule; there are "
-			"ok, notok and any", first, length < 60 ? length : 60, operand);
+			"ok, notok, end and any", first, length < 60 ? length : 60, operand);
 		free(first);
 	}
 	if (rc)
@@ -95,7 +95,7 @@ static int add_dependency(const struct command *by, char *word, enum after_rule 
 	bool group;
 
 	if (*rule != AFTER_ANY)
-		*rule = AFTER_END;
+		*rule = AFTER_OK;
 	number = word + read_rule(word, rule);
 	group = text_starts_with(number, "group:");
 	/* what is no number, good or bad, and not "" */
@@ -104,7 +104,7 @@ static int add_dependency(const struct command *by, char *word, enum after_rule 
 		return add_jobs(number, *rule, list, err);
 	if (number_parse_int(number + (group ? strlen("group:") : 0), &id) || id < 1)
 		return usage_error(by, err, "option '--after' wants job numbers such as "
-				   "'3,ok:4,group:2', not '%.60s'", word);
+				   "'3,end:4,group:2', not '%.60s'", word);
 	append_dependency(list, id, group, *rule);
 	return 0;
 }
@@ -114,7 +114,7 @@ int submit_after(const struct command *by, const struct asked *o, struct depende
 {
 	for (size_t i = 0; i < o->after.count; i++) {
 		char *words = xstrdup(o->after.items[i]), *rest = words, *word;
-		enum after_rule rule = AFTER_END;
+		enum after_rule rule = AFTER_OK;
 		int rc = 0;
 
 		while (rc == 0 && (word = strsep(&rest, ",")))

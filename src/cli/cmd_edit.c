@@ -110,10 +110,10 @@ static int change_dependencies(struct edit *e, const struct job *job, struct tex
 	text_addf(t, "%safter ", t->length ? "; " : "");
 	for (int i = 0; i < e->after.count; i++) {
 		const struct dependency *d = &e->after.items[i];
-		bool group = d->after_group_id;
+		bool group = d->after_group_id, is_ok = d->rule == AFTER_OK;
 
-		text_addf(t, "%s%s%s%s%lld", i ? "," : "", d->rule ? after_rule_names[d->rule] : "",
-			  d->rule ? ":" : "", group ? "group:" : "",
+		text_addf(t, "%s%s%s%s%lld", i ? "," : "", is_ok ? "" : after_rule_names[d->rule],
+			  is_ok ? "" : ":", group ? "group:" : "",
 			  (long long)(group ? d->after_group_id : d->after_id));
 	}
 	if (e->after.count == 0)

@@ -200,9 +200,32 @@ void submit_tell_secrets(const struct session *s, const struct job_command *comm
 	text_release(&names);
 }
 
-void submit_tell(const struct session *s, const struct job *job, const struct job_command *command)
+/* The next pass cancels a job that was to start after a success which cannot come any more. */
+static void warn_of_failed(struct session *s, const struct job *job)
+{
+	struct dependency_list after;
+	struct err ignored;
+
+	if (store_dependencies_list(&s->store, &after, &ignored))
+		return;
+	for (int i = 0; i < after.count; i++) {
+		const struct dependency *d = &after.items[i];
+
+		if (d->job_id == job->id && d->rule == AFTER_OK && d->after_state != JOB_DONE &&
+		    job_has_ended(d->after_state))
+			output_messagef("warning: job %lld %s: a job after its success is "
+					"cancelled; --after end:%lld starts it all the same",
+					(long long)d->after_id,
+					job_state_clause(d->after_state, false),
+					(long long)d->after_id);
+	}
+	dependency_list_release(&after);
+}
+
+void submit_tell(struct session *s, const struct job *job, const struct job_command *command)
 {
 	submit_tell_secrets(s, command);
+	warn_of_failed(s, job);
 	if (s->store.left_by_another > 0)
 		output_messagef("the store is new, but '%s' has logs or checkpoints of jobs up to "
 				"%lld of another store: numbers go on from there", s->paths.dir,
@@ -457,7 +480,7 @@ const struct command cmd_submit = {
 		   "      train.py --batch={local_batch} --accum={accum}\n"
 		   "pollux submit --checkpoint-dir out --resume-args '--init_from=resume' \\\n"
 		   "      -- python train.py --out_dir={checkpoint}\n"
-		   "pollux submit --after ok:3 -- ./evaluate.sh",
+		   "pollux submit --after 3 -- ./evaluate.sh",
 	.common = "name batch batch-range replicas after begin time-limit retries checkpoint-dir "
 		  "resume-args env param dry-run",
 	.headings = headings,

@@ -269,7 +269,7 @@ int submit_open(struct session *s, struct err *err);
 /* Names the credentials that the job lacks by the setting no-secrets. */
 void submit_tell_secrets(const struct session *s, const struct job_command *command);
 /* After the transaction: what people should know of the job, on standard error. */
-void submit_tell(const struct session *s, const struct job *job, const struct job_command *command);
+void submit_tell(struct session *s, const struct job *job, const struct job_command *command);
 /* Submits a sweep, or prints what it would submit (--dry-run). */
 int submit_group(const struct submit_asked *o, char **argv, struct err *err);
 /* Prints a command as it would run: variables of --env before it, quoted for sh(1). Words that

@@ -95,11 +95,11 @@ void find_dependencies(const struct snapshot *s, struct decision *d)
 }
 
 /* True if nothing more comes of the other job: it has ended, or is paused at a rung of a sweep that
- * is over. A job that was to succeed is waited for until somebody releases it from its rung. */
+ * is over, which is no failure. */
 static bool is_over(const struct snapshot *s, const struct dependency *d)
 {
 	return job_has_ended(d->after_state) ||
-	       (d->rule != AFTER_OK && rung_pause(s, d->after_id) == RUNG_PAUSE_FOR_GOOD);
+	       rung_pause(s, d->after_id) == RUNG_PAUSE_FOR_GOOD;
 }
 
 static const char *state_of(const struct dependency *d)

@@ -149,8 +149,8 @@ const struct declared_field declared_fields[] = {
 	{ { "hold", 0, OPTION_FLAG, NULL, OFFSET(hold), 0, 0, "wait for 'pollux release'" },
 	  NO_COLUMN, SUBMIT },
 	{ { "after", 'a', OPTION_LIST, "[RULE:]ID,...", OFFSET(after), 0, 0,
-	    "start when these jobs have ended (ok: have succeeded, notok: have not; any: when one"
-	    " of them has ended)" },
+	    "start when these jobs are done (notok: have failed, end: have ended either way; any:"
+	    " when one of them has ended)" },
 	  NO_COLUMN, SUBMIT | FOR_EDIT },
 	{ { "begin", 0, OPTION_WHEN, "TIME", OFFSET(declared.begin_s), 0, 0,
 	    "do not start it before: 22:00, +2h, 2026-12-01, '2026-12-01 22:00'; now: at once" },

@@ -119,7 +119,7 @@ void status_print_declared(const struct job *job, const struct status_details *d
 	struct text t = TEXT_INIT;
 	int min = declared->min_replicas, max = declared->max_replicas;
 	static const char *const rule_words[N_AFTER_RULES] = {
-		[AFTER_END] = "", [AFTER_OK] = " (to succeed)", [AFTER_NOT_OK] = " (to fail)",
+		[AFTER_END] = " (to end)", [AFTER_OK] = "", [AFTER_NOT_OK] = " (to fail)",
 		[AFTER_ANY] = " (or another)",
 	};
 

@@ -98,11 +98,14 @@ while [ ! -e go ]; do sleep 0.1; done
 END
 blocks=$("$POLLUX" submit -q -- sh blocks)
 any=$("$POLLUX" submit -q --after "any:$blocks,$fails" -- true)
-both=$("$POLLUX" submit -q --after "any:$blocks" --after "$fails" -- true)
+both=$("$POLLUX" submit -q --after "any:$blocks" --after "end:$fails" -- true)
 notok=$("$POLLUX" submit -q --after "notok:$fails" -- true)
+run "$POLLUX" submit -q --after "$fails" -- true
+is 'submit warns of a job after a failed one' "pollux: warning: job $fails has failed: a job \
+after its success is cancelled; --after end:$fails starts it all the same" "$err"
 never=$("$POLLUX" submit -q --after "notok:$first,any:$blocks" -- true)
-mixed=$("$POLLUX" submit -q --after "any:$blocks,$any,ok:$first,$fails" -- true)
-is 'any: holds to the next rule, ok: for one job' \
+mixed=$("$POLLUX" submit -q --after "any:$blocks,$any,end:$fails,$first" -- true)
+is 'any: holds to the next rule, end: for one job' \
 	"$first|ok $fails|end $blocks|any $any|any" "$(store "SELECT after_id || '|' || rule
 		FROM dependencies WHERE job_id = $mixed ORDER BY after_id" | sort -n | xargs)"
 "$POLLUX" schedule
@@ -113,7 +116,7 @@ pass
 like 'status says which job a job waits for' "after job $blocks, which is running" \
 	"$(field "$both" reason)"
 like 'status shows the rule of each job that is waited for' \
-	"job $fails, which has failed; job $blocks \\(or another\\), which is running" \
+	"job $fails .to end., which has failed; job $blocks .or another., which is running" \
 	"$(field "$both" after)"
 is 'a job after notok: of a job that is done is cancelled' cancelled "$(state "$never")"
 like 'the reason says which job was to fail first' "job $first, which was to fail first, is done" \

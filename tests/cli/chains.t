@@ -91,7 +91,7 @@ submit --after ok:2,ok:3			# 4: a diamond
 submit --after 1,ok:4				# 5
 submit --after notok:4 --begin +1h		# 6: may start
 submit --after any:4,5 --begin +1h		# 7: may start
-submit --after 5 --begin +1h			# 8: may start
+submit --after end:5 --begin +1h			# 8: may start
 submit --after notok:5				# 9: may start, and does
 "$POLLUX" submit -q --param x=1,2,3 --after ok:5 -- echo '{x}' >/dev/null	# 10 to 12
 submit --after ok:group:1			# 13

@@ -167,5 +167,5 @@ is 'the rest of the last batch is not over the declared end' 1 \
 run "$POLLUX" submit --after bad:1 -- true
 is 'an unknown rule of --after is refused, and the rules are named' \
 	"66:pollux: option '--after': no job matches 'bad:1', and 'bad' is no rule; there are ok, \
-notok and any" "$rc:$err"
+notok, end and any" "$rc:$err"
 finish

@@ -181,7 +181,7 @@ is 'a run in the details has the same keys' "$run_keys" \
 is 'an event has its keys' 'id job_id kind run_id text time_s' \
 	"$(json "my \$x = \$d->{jobs}[0]{details}{events}[0]; $keys" <some.json)"
 is 'the details have what the job comes after' \
-	'1 queued-or-running 0' "$(json 'my $a = $d->{jobs}[1]{details}{after}[0];
+	'1 queued-or-running 1' "$(json 'my $a = $d->{jobs}[1]{details}{after}[0];
 	print "$a->{after_id} ",
 		$a->{after_state} =~ /^(queued|running)$/ ? "queued-or-running" : "", " ",
 		$a->{must_succeed} ? 1 : 0' <some.json)"

@@ -120,11 +120,11 @@ for wrong in KILL STOP 9 19 0 -1 65 BOGUS term SIG; do
 done
 refused 64 "option '--stop-signal' $catchable 'KILL'$see" --stop-signal SIGKILL true
 for wrong in 0 -1 ok: ok:0 'ok:-1' 99999999999999999999; do
-	refused 64 "option '--after' wants job numbers such as '3,ok:4,group:2', not '$wrong'$see" \
-		--after "$wrong" true
+	refused 64 "option '--after' wants job numbers such as '3,end:4,group:2', not \
+'$wrong'$see" --after "$wrong" true
 done
 for wrong in '1,' ',1' '1,,2'; do
-	refused 64 "option '--after' wants job numbers such as '3,ok:4,group:2', not ''$see" \
+	refused 64 "option '--after' wants job numbers such as '3,end:4,group:2', not ''$see" \
 		--after "$wrong" true
 done
 for wrong in A =A =; do
@@ -275,7 +275,7 @@ fi
 submitted --name resnet --workload images -b 256 --batch-range 128:4096 \
 	--max-local-batch 128 --lr 0.1 \
 	-r 2:8 --samples 1e6 -w 2.5 --time-limit 1h30m --retries 3 --stop-signal USR1 --grace 90s \
-	--checkpoint-dir out --resume-args '--from {checkpoint}' --hold -a 1,ok:2 -a 3 true \
+	--checkpoint-dir out --resume-args '--from {checkpoint}' --hold -a 1,ok:2 -a end:3 true \
 	'{batch}' '{lr}'
 stored 'name and workload are stored' "name || ' ' || workload" 'resnet images'
 stored 'batch sizes are stored' \
@@ -298,7 +298,7 @@ is '--checkpoint-dir is made absolute' "$TMP/out" \
 	"$(query "SELECT CAST(checkpoint_dir AS TEXT) FROM commands WHERE job_id = $id")"
 is '--resume-args is stored' '--from {checkpoint}' \
 	"$(query "SELECT CAST(resume_args AS TEXT) FROM commands WHERE job_id = $id")"
-is '--after is stored as any end or as success' '1|end 2|ok 3|end' \
+is '--after is stored as success or as any end' '1|ok 2|ok 3|end' \
 	"$(query "SELECT after_id, rule FROM dependencies WHERE job_id = $id" | xargs)"
 stored 'devices may be taken from a job that resumes' preemption always
 stored 'a job does not accumulate by default' accumulates 0
@@ -387,7 +387,7 @@ for signal in INT SIGINT 2; do
 done
 submitted --grace 0 true
 stored '--grace 0 is stored' "printf('%g', grace_s)" 0
-submitted --after ok:1,1 true
+submitted --after ok:1,end:1 true
 is 'the last of two rules for one job counts' '1|end' \
 	"$(query "SELECT after_id, rule FROM dependencies WHERE job_id = $id")"
 
@@ -462,9 +462,9 @@ ok 'the next job is stored' [ "$(count)" -gt "$before" ]
 # A job waits for another; one that was to succeed and did not takes it along.
 submitted --hold true
 first=$id
-submitted --after "$first" true
+submitted --after "end:$first" true
 any=$id
-submitted --after "ok:$first" true
+submitted --after "$first" true
 good=$id
 reason_of() { query "SELECT state || ': ' || reason FROM jobs WHERE id = $1"; }
 others=$(query "SELECT group_concat(id, ' ') FROM jobs WHERE id < $first")
@@ -497,14 +497,14 @@ after() { # after WANT ARGUMENT...: rule and id of each job that the new one com
 		FROM (SELECT * FROM dependencies WHERE job_id = $id ORDER BY after_id)")"
 }
 newest=$id
-after "end $((newest - 2)),end $((newest - 1))" --after lr-1
+after "ok $((newest - 2)),ok $((newest - 1))" --after lr-1
 is 'submit says which jobs a name means' \
 	"pollux: --after 'lr-1': jobs $((newest - 2)), $((newest - 1))" "$err"
 after "ok $((newest - 2)),ok $((newest - 1))" --after 'ok:lr*'
-after "end $((newest - 3))" --after over
-after "end $id" --after @
-after "end $((newest - 1)),end $newest" --after "$((newest - 1))-$newest"
-after "end 1,ok 2,end $((newest - 3))" --after '1,over' --after ok:2
+after "ok $((newest - 3))" --after over
+after "end $id" --after end:@
+after "ok $((newest - 1)),ok $newest" --after "$((newest - 1))-$newest"
+after "ok 1,notok 2,ok $((newest - 3))" --after '1,over' --after notok:2
 before=$(count)
 refused 66 "no job matches 'nobody'" --after ok:nobody true
 refused 66 "no job matches '3-'; a range has two ends, such as 28-40" --after 3- true

@@ -20,9 +20,9 @@ waits_for() {
 
 # --- jobs that wait ---
 status 'a job after a group is submitted' 0 "$POLLUX" submit -q --after group:1 -- true
-is 'a job after a group is after each of its runs' 'end:1 end:2 end:3 end:4' "$(waits_for 6)"
+is 'a job after a group is after each of its runs' 'ok:1 ok:2 ok:3 ok:4' "$(waits_for 6)"
 status 'a job after groups with rules and beside jobs is submitted' 0 \
-	"$POLLUX" submit -q --after ok:group:1,6,any:5,group:2 -- true
+	"$POLLUX" submit -q --after group:1,end:6,any:5,group:2 -- true
 is 'the rules for a group hold for each run' 'ok:1 ok:2 ok:3 ok:4 any:5 end:6' "$(waits_for 7)"
 status 'a job after any run of a group is submitted' 0 \
 	"$POLLUX" submit -q --after any:group:1,5 --after notok:group:2 -- true
@@ -33,7 +33,7 @@ is 'the group that is not there is named' "pollux: option '--after': no such gro
 status 'a group without a number is a usage error' 64 "$POLLUX" submit --after group:x -- true
 status 'edit puts a run after its group' 0 "$POLLUX" edit 4 --after group:1
 is 'edit says that the run is after the group' 'job 4: after group:1' "$out"
-is 'a run after its group is not after itself' 'end:1 end:2 end:3' "$(waits_for 4)"
+is 'a run after its group is not after itself' 'ok:1 ok:2 ok:3' "$(waits_for 4)"
 status 'a circle of runs is refused' 1 "$POLLUX" edit 2 --after notok:group:1
 is 'the message names the jobs of the circle' \
 	'pollux: job 2 cannot come after job 4, which waits for it' "$err"
