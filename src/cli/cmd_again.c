@@ -250,5 +250,8 @@ const struct command cmd_again = {
 	.example = "pollux again 7\n"
 		   "pollux again 7 --set lr=0.1=lr=0.3 --time-limit 2h\n"
 		   "pollux again 7 -- python train.py --lr 0.3",
+	.common = "name batch replicas after begin time-limit retries resume-args env chdir "
+		  "dry-run set",
+	.headings = submit_headings,
 	.options = options, .takes_jobs = true, .run = main_again,
 };

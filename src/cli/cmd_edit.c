@@ -322,10 +322,25 @@ static int main_edit(int argc, char **argv, struct err *err)
 	return rc;
 }
 
+static const char *const headings[] = {
+	"name", "what it is",
+	"replicas", "devices",
+	"samples", "how long it is, and who goes first",
+	"time-limit", "limits and failures",
+	"preempt", "turns with other jobs",
+	"log-limit", "its log",
+	"max-running", "sweeps",
+	"unset", "which jobs, and how",
+	NULL,
+};
+
 const struct command cmd_edit = {
 	.name = "edit", .synopsis = "[OPTION]... [--dry-run] [--yes] [--state STATE,...] [JOB...]",
 	.summary = "change what was asked of jobs that have not ended",
 	.example = "pollux edit 7 --weight 4 --time-limit 12h\n"
 		   "pollux edit 15-20 --begin 22:00 --dry-run",
+	.common = "name replicas weight after begin time-limit retries max-running unset state "
+		  "dry-run yes",
+	.headings = headings,
 	.options = options, .takes_jobs = true, .job_use = USE_EDIT, .run = main_edit,
 };

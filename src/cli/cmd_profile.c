@@ -472,11 +472,26 @@ static int main_profile(int argc, char **argv, struct err *err)
 	return rc;
 }
 
+static const char *const headings[] = {
+	"budget", "how it is measured",
+	"name", "what it is",
+	"batch", "batch size and learning rate",
+	"replicas", "devices",
+	"steps", "how it is started and followed",
+	"json", "what is shown",
+	"devices", "what devices can do",
+	"tier", "options of submit that change nothing here",
+	NULL,
+};
+
 const struct command cmd_profile = {
 	.name = "profile", .synopsis = "[OPTION]... [--] COMMAND [ARGUMENT]... | ID | --devices",
 	.summary = "measure a command at several sizes, or what devices can do",
 	.example = "pollux profile -b 128 --batch-range 128:4096 -- ./train --batch={batch}\n"
 		   "pollux profile 5 --plot goodput.svg    # what profile 5 found out\n"
 		   "pollux profile --devices --quick --json",
+	.common = "budget points all-kinds batch batch-range max-local-batch replicas kind plan "
+		  "env json plot devices quick",
+	.headings = headings,
 	.options = options, .runs_program = true, .run = main_profile,
 };

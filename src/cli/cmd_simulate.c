@@ -347,6 +347,18 @@ static int main_simulate(int argc, char **argv, struct err *err)
 	return rc;
 }
 
+static const char *const headings[] = {
+	"profiles", "what is simulated",
+	"plans", "plans, and nodes in racks",
+	"nodes", "the machines",
+	"restart-table", "decisions, and what they cost",
+	"knowledge", "what the policy knows",
+	"draws", "draws",
+	"json", "what is shown and written",
+	"generate", "workloads that are made up",
+	NULL,
+};
+
 const struct command cmd_simulate = {
 	.name = "simulate",
 	.synopsis = "--profiles DIR --workload FILE [OPTION]... | "
@@ -357,5 +369,8 @@ const struct command cmd_simulate = {
 		   "pollux simulate --profiles profiles -w workloads -p goodput,tiresias --json\n"
 		   "pollux simulate --from-store --devices 4 -p all\n"
 		   "pollux simulate --generate made-up --jobs 1000",
+	.common = "profiles workload policy from-store devices nodes gpus-per-node kinds lengths "
+		  "draws seed json plot generate",
+	.headings = headings,
 	.options = simulate_option_specs, .run = main_simulate,
 };

@@ -457,7 +457,7 @@ static int main_submit(int argc, char **argv, struct err *err)
 	return rc;
 }
 
-static const char *const headings[] = {
+const char *const submit_headings[] = {
 	"name", "what it is",
 	"batch", "batch size and learning rate",
 	"replicas", "devices",
@@ -483,6 +483,6 @@ const struct command cmd_submit = {
 		   "pollux submit --after 3 -- ./evaluate.sh",
 	.common = "name batch batch-range replicas after begin time-limit retries checkpoint-dir "
 		  "resume-args env param dry-run",
-	.headings = headings,
+	.headings = submit_headings,
 	.options = options, .runs_program = true, .run = main_submit,
 };

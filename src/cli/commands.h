@@ -30,6 +30,7 @@
 #define DECLARE_COMMAND(name) extern const struct command cmd_##name;
 COMMANDS(DECLARE_COMMAND)
 #undef DECLARE_COMMAND
+extern const char *const submit_headings[];	/* of the options that other commands have, too */
 
 /* Usage, summary, options and examples, made from the table, in 80 columns: examples fit as the
  * table has them. all: also the options that are not common. */

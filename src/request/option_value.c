@@ -1,11 +1,13 @@
 /* option_value.c - the value of an option: parsed by its type into the command's struct, or what
  * it should have been. */
+#include <ctype.h>
 #include <math.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "pollux/clock.h"
 #include "pollux/command.h"
@@ -243,6 +245,16 @@ static bool describe_word(struct text *t, const struct option_spec *spec)
 	return true;
 }
 
+/* True for "25:00", "13pm" and "13:00pm". */
+static bool looks_like_time(const char *value)
+{
+	size_t n = strlen(value);
+	const char *end = n > 2 ? value + n - 2 : "";
+
+	return isdigit((unsigned char)*value) && n <= strlen("22:00:00pm") &&
+	       (strchr(value, ':') || !strcasecmp(end, "am") || !strcasecmp(end, "pm"));
+}
+
 /* Says what a value of this option has to be. value: what was given instead, not empty. */
 static int wants_word(const struct command *command, const struct option_spec *spec,
 		      const char *words, const char *value, struct err *err)
@@ -253,9 +265,10 @@ static int wants_word(const struct command *command, const struct option_spec *s
 
 	if (spec->type == OPTION_SIGNAL && text_starts_with(value, "SIG"))
 		value += strlen("SIG");
-	if (spec->type == OPTION_WHEN && strchr(value, ':') && strlen(value) <= strlen("22:00:00"))
+	if (spec->type == OPTION_WHEN && looks_like_time(value))
 		return usage_error(command, err, "option '--%s' wants %s, not '%s': a time of day "
-				   "is from 00:00 to 23:59", spec->name, words, value);
+				   "is from 00:00 to 23:59, or from 12am to 11:59pm", spec->name,
+				   words, value);
 	if (spec->type == OPTION_WHEN && number_parse_duration(value, &span_s) == 0)
 		return usage_error(command, err, "option '--%s' wants %s, not '%.*s': from now on, "
 				   "that is +%.*s", spec->name, words, shown, value, shown, value);

@@ -140,6 +140,37 @@ static int read_date(const char *p, double now_s, double *wall_s)
 	return 0;
 }
 
+/* Reads "1hour" or "2days", as sbatch(1) has them. */
+static int read_spelled(const char *p, double *s)
+{
+	static const struct {
+		const char *name;
+		double s;
+	} units[] = {
+		{ "second", 1 }, { "minute", 60 }, { "hour", 3600 }, { "day", 86400 },
+		{ "week", 7 * 86400.0 },
+	};
+	char number[16];
+	size_t n = strspn(p, "0123456789");
+
+	if (n == 0 || n >= sizeof(number))
+		return errno_set(EINVAL);
+	memcpy(number, p, n);
+	number[n] = '\0';
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		size_t length = strlen(units[i].name);
+
+		if (strncmp(p + n, units[i].name, length) != 0 ||
+		    (p[n + length] && strcmp(p + n + length, "s") != 0))
+			continue;
+		if (number_parse(number, s))
+			return -1;
+		*s *= units[i].s;
+		return 0;
+	}
+	return errno_set(EINVAL);
+}
+
 int when_parse(const char *text, double now_s, double *wall_s)
 {
 	time_t now = (time_t)floor(now_s);
@@ -152,7 +183,9 @@ int when_parse(const char *text, double now_s, double *wall_s)
 		return 0;
 	}
 	if (*text == '+' || text_starts_with(text, "now+")) {
-		if (number_parse_duration(strchr(text, '+') + 1, &s))
+		const char *span = strchr(text, '+') + 1;
+
+		if (number_parse_duration(span, &s) && read_spelled(span, &s))
 			return -1;
 		if (s > LONGEST_S)
 			return errno_set(ERANGE);

@@ -46,13 +46,15 @@ is '--begin tomorrow takes a time of day' 1 "$(store "SELECT
 	date(begin_s, 'unixepoch') = date(submit_time_s, 'unixepoch', '+1 day') AND
 	time(begin_s, 'unixepoch') = '23:59:00' FROM jobs WHERE id = $id")"
 before=$(date +%s)
-id=$("$POLLUX" submit -q --begin now+1h -- true)
-ok '--begin now+1h is +1h' test "$(store "SELECT begin_s BETWEEN $before + 3600 AND
-	CAST(strftime('%s') AS INTEGER) + 3601 FROM jobs WHERE id = $id")" = 1
+for time in now+1h now+1hour now+60minutes; do
+	id=$("$POLLUX" submit -q --begin "$time" -- true)
+	ok "--begin $time is +1h" test "$(store "SELECT begin_s BETWEEN $before + 3600 AND
+		CAST(strftime('%s') AS INTEGER) + 3601 FROM jobs WHERE id = $id")" = 1
+done
 id=$("$POLLUX" submit -q --begin now -- true)
 is '--begin now sets no time' '' "$(begin "$id")"
 for time in 25:00 7:5 22:60 2020-01-01 2099-02-30 2099-13-01 '2099-01-01 ' +x -5 '' \
-	tomorrowx 'tomorrow ' 13pm 0am 8:5pm pm now+ today \
+	tomorrowx 'tomorrow ' 13pm 0am 8:5pm pm now+ now+1fortnight now+hour today \
 	22:00:00:00 +1e99h '2099-12-01 22:00 x'; do
 	status "submit refuses --begin '$time'" 64 "$POLLUX" submit --begin="$time" -- true
 done
@@ -60,7 +62,9 @@ like 'submit says what a time for --begin is' \
 	"a time to come, such as 22:00, 8pm, \+2h, tomorrow or '2026-12-01 22:00'" "$err"
 run "$POLLUX" submit --begin 25:00 -- true
 like 'submit says that there is no such time of day' \
-	"not '25:00': a time of day is from 00:00 to 23:59" "$err"
+	"not '25:00': a time of day is from 00:00 to 23:59, or from 12am to 11:59pm" "$err"
+run "$POLLUX" submit --begin 13:00pm -- true
+like 'submit says what a time of half a day is' "'13:00pm': .* or from 12am to 11:59pm" "$err"
 "$POLLUX" cancel 1-40 2>/dev/null
 
 # --- a job waits for its time, and for the clock on the wall ---

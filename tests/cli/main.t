@@ -60,6 +60,12 @@ short=$("$POLLUX" submit --help | grep -c '^  [ -]')
 ok 'the help of submit shows what people use' test "$short" -lt 40
 like 'and says how to see the others' "^'pollux submit --help all' has all options" \
 	"$("$POLLUX" submit --help)"
+for command in again edit profile simulate; do
+	"$POLLUX" "$command" --help >short
+	ok "$command --help shows some options" test "$(grep -c '^  \(-., \|    \)--' short)" -le 16
+	like "$command --help says how to see the others" "^'pollux $command --help all' has all" \
+		"$(cat short)"
+done
 like '--help all has headings' '^checkpoints, and turns with other jobs:$' \
 	"$("$POLLUX" submit --help all)"
 is 'help names the groups of commands' \

@@ -15,7 +15,7 @@ cleanup() {
 	sleep 0.5
 }
 
-all=$("$POLLUX" simulate --help | tr -s ' \n' ' ' | sed 's/.* one of \([a-z ]*\);.*/\1/')
+all=$("$POLLUX" simulate --help all | tr -s ' \n' ' ' | sed 's/.* one of \([a-z ]*\);.*/\1/')
 live=$("$POLLUX" schedule --help | tr -s ' \n' ' ' | sed 's/.* one of \([a-z ]*\);.*/\1/')
 is 'passes have four policies' 'goodput pollux las fifo' "$live"
 for policy in $all; do
