@@ -25,7 +25,7 @@ report: sched model util
 sim: sched model util
 profile: pass knowledge engine code store sched measure device model util
 doctor: report pass engine code store device util
-view: doctor report sim profile pass knowledge engine code store measure sched model device util
+view: doctor report sim profile pass knowledge engine store steps measure sched model device util
 request: report engine code store steps model util
 cli: request view doctor report sim profile pass engine code store sched steps device model util'
 

@@ -318,10 +318,10 @@ enum job_state job_state_after(enum run_outcome outcome, enum stop_reason reason
 			       bool retries_left);
 
 /* Tells which jobs run one script with other arguments, where the workload is the command, as by
- * default: they have the same name. 0: another workload than the command was given, or the name is
- * that of an installed program (in a directory such as bin, or pyenv's shims): it tells nothing,
- * since sh, python3 -m, make or docker may run anything. */
-int64_t job_family(const char *workload, const char *name);
+ * default: they have the same name and directory. 0: another workload than the command was given,
+ * or the name is that of an installed program (in a directory such as bin, or pyenv's shims): it
+ * tells nothing, since sh, python3 -m, make or docker may run anything. */
+int64_t job_family(const char *workload, const char *name, const char *directory);
 
 /* How much it does to its end, as far as that is believed; a profile has no total. */
 struct training_total job_total(const struct job *job);

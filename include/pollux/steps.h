@@ -147,6 +147,8 @@ bool steps_part(const char *line, size_t n, double *part, bool *left);
 
 /* The name of pattern i, in their order; NULL after the last. form may be NULL. */
 const char *steps_pattern_name(int i, const char **form);
+/* What the counter of its lines counts, as the program calls that: "rounds", "steps". */
+const char *steps_pattern_counts(const char *name);
 
 /* ---- numbers by the user's own expressions ---- */
 

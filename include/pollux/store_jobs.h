@@ -154,6 +154,8 @@ struct ended_job {
 /* The newest jobs that are done, profiles not counted: at most `most` of them. Returns their
  * number, or -1. */
 int store_ended_jobs(struct store *s, struct ended_job *list, int most, struct err *err);
+/* *family: job_family() of the job. */
+int store_job_family(struct store *s, int64_t id, int64_t *family, struct err *err);
 /* The device-seconds of the jobs that ended after a time and had at most slice_s of service on the
  * devices that they asked for, or a time limit of at most that; among the `most` newest that have
  * ended. */

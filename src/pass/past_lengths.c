@@ -48,23 +48,6 @@ static void gather(struct past_list *list, struct ended_job *jobs, int n,
 	}
 }
 
-int read_past_lengths(struct store *store, struct snapshot *s, struct err *err)
-{
-	struct ended_job *jobs = xcalloc(SNAPSHOT_ENDED, sizeof(*jobs));
-	int n = store_ended_jobs(store, jobs, SNAPSHOT_ENDED, err);
-
-	gather(&s->family_pasts, jobs, n, by_family, SIBLINGS_APART);
-	gather(&s->workload_pasts, jobs, n, by_workload, 0);
-	/* A sweep of a hundred alike jobs tells once how long jobs of other workloads may be. */
-	for (int i = 0; i < s->workload_pasts.n; i++)
-		s->ended_device_s[i] = exp(s->workload_pasts.items[i].service.mean);
-	free(jobs);
-	if (n < 0)
-		return -1;
-	return store_brief_service(store, s->now_wall_s - SCHED_BRIEF_SLICES * s->config->slice_s,
-				   s->config->slice_s, SNAPSHOT_ENDED, &s->brief_device_s, err);
-}
-
 static int past_order(const void *key, const void *item)
 {
 	int64_t wanted = *(const int64_t *)key;
@@ -78,14 +61,47 @@ static const struct past *past_of(const struct past_list *list, int64_t key)
 	return bsearch(&key, list->items, (size_t)list->n, sizeof(*list->items), past_order);
 }
 
+static const struct past *past_of_workload(const struct snapshot *s, const struct job *job)
+{
+	return past_of(&s->workload_pasts, text_number(job->declared.workload));
+}
+
+/* Of the jobs whose workload tells nothing. */
+static int read_families(struct store *store, struct snapshot *s, struct err *err)
+{
+	int rc = 0;
+
+	s->families = xcalloc((size_t)s->jobs.count, sizeof(*s->families));
+	for (int i = 0; rc == 0 && s->family_pasts.n > 0 && i < s->jobs.count; i++)
+		if (!past_of_workload(s, &s->jobs.items[i]))
+			rc = store_job_family(store, s->jobs.items[i].id, &s->families[i], err);
+	return rc;
+}
+
+int read_past_lengths(struct store *store, struct snapshot *s, struct err *err)
+{
+	struct ended_job *jobs = xcalloc(SNAPSHOT_ENDED, sizeof(*jobs));
+	int n = store_ended_jobs(store, jobs, SNAPSHOT_ENDED, err);
+
+	gather(&s->family_pasts, jobs, n, by_family, SIBLINGS_APART);
+	gather(&s->workload_pasts, jobs, n, by_workload, 0);
+	/* A sweep of a hundred alike jobs tells once how long jobs of other workloads may be. */
+	for (int i = 0; i < s->workload_pasts.n; i++)
+		s->ended_device_s[i] = exp(s->workload_pasts.items[i].service.mean);
+	free(jobs);
+	if (n < 0 || read_families(store, s, err))
+		return -1;
+	return store_brief_service(store, s->now_wall_s - SCHED_BRIEF_SLICES * s->config->slice_s,
+				   s->config->slice_s, SNAPSHOT_ENDED, &s->brief_device_s, err);
+}
+
 const struct past *past_of_job(const struct snapshot *s, const struct job *job)
 {
 	static const struct past nothing = {
 		.fresh_samples = (double)NAN, .fresh_device_s = (double)NAN,
 	};
-	const struct past *past =
-		past_of(&s->workload_pasts, text_number(job->declared.workload));
-	int64_t family = job_family(job->declared.workload, job->declared.name);
+	const struct past *past = past_of_workload(s, job);
+	int64_t family = s->families ? s->families[job - s->jobs.items] : 0;
 
 	if (!past && family)
 		past = past_of(&s->family_pasts, family);

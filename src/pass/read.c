@@ -342,7 +342,7 @@ static void forget_jobs(struct snapshot *s)
 		s->device_needs, s->host_needs, s->speeds, s->tier_past, s->ran_out.items,
 		s->remarks, s->starts_containers, s->sweeps, s->job_disks, s->disk_full,
 		s->checkpoints_full, s->share.need_bytes, s->share.of_runs, s->share.of_others,
-		s->share.alone,
+		s->share.alone, s->families,
 	};
 
 	for (int i = 0; i < s->n_speeds; i++)

@@ -102,6 +102,7 @@ struct snapshot {
 		struct past items[SNAPSHOT_ENDED];
 		int n;
 	} workload_pasts, family_pasts;
+	int64_t *families;		/* of each job whose workload is in no past; owned */
 	double ended_device_s[SNAPSHOT_ENDED];	/* typical service, by workload_pasts */
 	double brief_device_s;		/* as in struct sched_input */
 	struct run_list runs;		/* not ended */

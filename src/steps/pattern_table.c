@@ -1,4 +1,6 @@
 /* pattern_table.c - the built-in patterns, in the order in which they are tried. */
+#include <string.h>
+
 #include "patterns.h"
 
 /* Special characters stand in brackets, since C would want each backslash doubled. */
@@ -178,22 +180,22 @@ const struct pattern pattern_table[] = {
 	  .form = "| total_timesteps | N |",
 	  .regex = "^[|] +total_timesteps +[|] +" INT " +[|]",
 	  .needles = { "total_timesteps" },
-	  .kind = KIND_TIMESTEPS, .step = 1, .hits = 1 },
+	  .kind = KIND_TIMESTEPS, .step = 1, .hits = 1, .counts = "timesteps" },
 	{ .name = "xgboost",
 	  .form = "[ROUND]\tDATA-METRIC:X",
 	  .regex = "^[[]" INT "[]]\t[^ \t]+-[^ \t:]+:[-0-9.naif]",
 	  .needles = { "]\t" },
-	  .kind = KIND_UPDATES, .step = 1, .counts_from_0 = true },
+	  .kind = KIND_UPDATES, .step = 1, .counts_from_0 = true, .counts = "rounds" },
 	{ .name = "lightgbm",
 	  .form = "[ROUND]\tDATA's METRIC: X",
 	  .regex = "^[[]" INT "[]]\t.*'s [^:]+: [-0-9.naif]",
 	  .needles = { "]\t" },
-	  .kind = KIND_UPDATES, .step = 1 },
+	  .kind = KIND_UPDATES, .step = 1, .counts = "rounds" },
 	{ .name = "catboost",
 	  .form = "ROUND: learn: X ... total: T remaining: T",
 	  .regex = "^" INT ":\t(learn|test|total): .*remaining: ",
 	  .needles = { "remaining:" },
-	  .kind = KIND_UPDATES, .step = 1, .counts_from_0 = true },
+	  .kind = KIND_UPDATES, .step = 1, .counts_from_0 = true, .counts = "rounds" },
 	{ .name = "fastai",
 	  .form = "[EPOCH, LOSS, ..., 'MM:SS'], or in columns",
 	  .regex = "^[[]?" INT ",? +([0-9.naNoe-]+,? +)+'?[0-9]+:[0-9][0-9]'?[]]? *$",
@@ -206,13 +208,18 @@ const struct pattern pattern_table[] = {
 	  .needles = { "] " },
 	  .kind = KIND_UNKNOWN, .step = 1 },
 	{ .name = "sklearn",
-	  .form = "Iteration N, loss = X; building tree N of TOTAL",
+	  .form = "Iteration N, loss = X; iteration: N of max_iter: TOTAL",
 	  /* the groups of all alternatives have the same numbers */
 	  .regex = "^(?|(?:[[][A-Za-z-]+[]] )?Iteration " INT
 		   "(?:, (?:loss =|inertia|pseudo-likelihood =)|: error =)"
-		   "|iteration: " INT " of max_iter: " INT "|building tree " INT " of " INT ")",
-	  .needles = { "iteration", "building tree" },
-	  .kind = KIND_ITERATIONS, .step = 1, .total = 2 },
+		   "|iteration: " INT " of max_iter: " INT ")",
+	  .needles = { "iteration" },
+	  .kind = KIND_ITERATIONS, .step = 1, .total = 2, .counts = "iterations" },
+	{ .name = "sklearn_trees",
+	  .form = "building tree N of TOTAL",
+	  .regex = "^building tree " INT " of " INT,
+	  .needles = { "building tree" },
+	  .kind = KIND_ITERATIONS, .step = 1, .total = 2, .counts = "trees" },
 	{ .name = "rich",
 	  .form = "DESCRIPTION BAR P%, or N/TOTAL",
 	  .regex = "^(.*?) *(?:(?:\xe2\x94\x81)+(?:\xe2\x95[\xb8\xba])?|\xe2\x95\xb8)"
@@ -275,6 +282,14 @@ _Static_assert(N_PATTERNS < PATTERNS_MAX,
 	       "each pattern has a bit of a mask, and --step-regex has one");
 
 const int n_pattern_table = N_PATTERNS;
+
+const char *steps_pattern_counts(const char *name)
+{
+	for (int i = 0; i < n_pattern_table; i++)
+		if (!strcmp(pattern_table[i].name, name) && pattern_table[i].counts)
+			return pattern_table[i].counts;
+	return "steps";
+}
 
 const char *steps_pattern_name(int i, const char **form)
 {

@@ -203,6 +203,7 @@ struct pattern {
 	int8_t hits;		/* hits before the pattern is locked; 0: LOCK_HITS */
 	bool may_be_step;	/* no counter: other patterns are tried on the line as well */
 	const char *time_unit;	/* "ms", "s", for lines without a group unit */
+	const char *counts;	/* the units as the program calls them; NULL: steps */
 };
 
 #define ONE_OR_ZERO (-1)

@@ -177,13 +177,20 @@ static bool is_installed(const char *path, size_t n, const char *name)
 	return false;
 }
 
-int64_t job_family(const char *workload, const char *name)
+int64_t job_family(const char *workload, const char *name, const char *directory)
 {
 	bool quoted = *workload == '\'';
 	const char *path = workload + quoted;
 	size_t n = strcspn(path, quoted ? "'" : " ");
+	char *place;
+	int64_t family;
 
-	return *path != '/' || is_installed(path, n, name) ? 0 : text_number(name);
+	if (*path != '/' || is_installed(path, n, name))
+		return 0;
+	place = xasprintf("%s/%s", directory, name);
+	family = text_number(place);
+	free(place);
+	return family;
 }
 
 static struct total_facts total_facts_of(const struct job *job)

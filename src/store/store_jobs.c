@@ -312,29 +312,60 @@ int store_brief_service(struct store *s, double since_wall_s, double slice_s, in
 		       (int64_t)most, since_wall_s, slice_s, slice_s);
 }
 
+#define OF_FAMILY "workload, name, coalesce(CAST(c.directory AS TEXT), '')"
+
+/* The first three columns. *workload: the number of its name. */
+static int64_t read_family(sqlite3_stmt *q, int64_t *workload)
+{
+	char *texts[3];
+	int64_t family;
+
+	for (int i = 0; i < 3; i++)
+		texts[i] = sql_text(q, i);
+	*workload = text_number(texts[0]);
+	family = job_family(texts[0], texts[1], texts[2]);
+	for (int i = 0; i < 3; i++)
+		free(texts[i]);
+	return family;
+}
+
 int store_ended_jobs(struct store *s, struct ended_job *list, int most, struct err *err)
 {
 	sqlite3_stmt *q;
 	int n = 0, rc = 0;
 
-	if (sql_query(s, &q, err, "SELECT workload, name, attained_service_device_s, samples"
-		      " FROM jobs"
+	if (sql_query(s, &q, err, "SELECT " OF_FAMILY ", attained_service_device_s, samples"
+		      " FROM jobs LEFT JOIN commands c ON c.job_id = id"
 		      " WHERE state = 'done' AND profile = 0 AND interactive = 0"
 		      " AND attained_service_device_s > 0"
 		      " ORDER BY id DESC LIMIT ?", "i", (int64_t)most))
 		return -1;
 	while (n < most && (rc = sql_row(s, q, err)) == 1) {
-		char *workload = sql_text(q, 0), *name = sql_text(q, 1);
+		int64_t workload, family = read_family(q, &workload);
 
 		list[n++] = (struct ended_job){
-			text_number(workload), job_family(workload, name), sql_double(q, 2),
-			sql_double(q, 3),
+			workload, family, sql_double(q, 3), sql_double(q, 4),
 		};
-		free(workload);
-		free(name);
 	}
 	sql_done(q);
 	return rc < 0 ? -1 : n;
+}
+
+int store_job_family(struct store *s, int64_t id, int64_t *family, struct err *err)
+{
+	int64_t workload;
+	sqlite3_stmt *q;
+	int rc;
+
+	*family = 0;
+	if (sql_query(s, &q, err, "SELECT " OF_FAMILY " FROM jobs LEFT JOIN commands c"
+		      " ON c.job_id = id WHERE id = ?", "i", id))
+		return -1;
+	rc = sql_row(s, q, err);
+	if (rc == 1)
+		*family = read_family(q, &workload);
+	sql_done(q);
+	return rc < 0 ? -1 : 0;
 }
 
 int store_job_setback(struct store *s, int64_t job_id, struct setback *setback, struct err *err)

@@ -1,10 +1,12 @@
 /* status_job.c - everything about one job, for a person. */
 #include <math.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "parts.h"
 #include "pollux/secret.h"
+#include "pollux/steps.h"
 #include "pollux/text.h"
 
 /* --- sections --- */
@@ -97,13 +99,18 @@ static void print_command(const struct status_details *d, const struct output *o
 	text_release(&t);
 }
 
-/* Adds the source of step times: of the present run, else of the last run that had steps. */
-static void add_step_source(struct text *t, const struct status_details *d)
+/* The source of step times: of the present run, else of the last run that had steps; "": none. */
+static const char *step_source(const struct status_details *d)
 {
 	const char *source = "";
 
 	for (int i = d->runs.count - 1; i >= 0 && !*source; i--)
 		source = d->runs.items[i].step_source;
+	return source;
+}
+
+static void add_step_source(struct text *t, const char *source)
+{
 	if (text_starts_with(source, "log:"))
 		text_addf(t, "from its log, pattern %s", source + strlen("log:"));
 	else if (*source)
@@ -169,14 +176,20 @@ static void add_stage(struct text *t, const struct status_job *item, const struc
 		text_addf(t, " of %.15g", total - first);
 }
 
-static void add_position(struct text *t, const struct status_job *item, const struct run *run)
+/* source: that of the steps, whose log may call them otherwise. */
+static void add_position(struct text *t, const struct status_job *item, const struct run *run,
+			 const char *source)
 {
+	bool is_log = text_starts_with(source, "log:");
+	const char *counts = is_log ? steps_pattern_counts(source + strlen("log:")) : "steps";
 	const struct progress *p = &item->job->progress;
 	bool is_least = p->position_is_least && !(item->done_ratio >= 1);
 	struct training_amount total = job_total(item->job).amount;
+	char name[40];
 
 	status_add_number(t, is_least ? "samples at least" : "samples", p->samples);
-	status_add_number(t, is_least ? "steps at least" : "steps", p->steps);
+	snprintf(name, sizeof(name), "%s%s", counts, is_least ? " at least" : "");
+	status_add_number(t, name, p->steps);
 	if (isfinite(p->steps) && isfinite(total.steps))
 		text_addf(t, " of %.15g", total.steps);
 	add_stage(t, item, run);
@@ -198,7 +211,8 @@ static void print_progress(const struct status *status, const struct status_job 
 	struct text t = TEXT_INIT;
 
 	fputs("\nprogress\n", out->file);
-	add_position(&t, item, d->runs.count ? &d->runs.items[d->runs.count - 1] : NULL);
+	add_position(&t, item, d->runs.count ? &d->runs.items[d->runs.count - 1] : NULL,
+		     step_source(d));
 	output_textline(out, "position", &t);
 	status_add_number(&t, "samples/s", item->throughput_eps);
 	status_add_duration(&t, "to its end", item->eta_s);
@@ -212,7 +226,7 @@ static void print_progress(const struct status *status, const struct status_job 
 	status_add_metrics(&t, &d->metrics);
 	output_text_if(out, "metrics", &t);
 	print_addresses(d, out);
-	add_step_source(&t, d);
+	add_step_source(&t, step_source(d));
 	output_textline(out, "step times", &t);
 	status_add_helper(&t, item->job, d->runs.count ? &d->runs.items[d->runs.count - 1] : NULL);
 	output_textline(out, "helper", &t);

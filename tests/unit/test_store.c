@@ -1091,20 +1091,25 @@ static void observe(int64_t run_id, int64_t local_batch_size, double step_time_s
 
 static void test_families(void)
 {
-	ok(job_family("/home/a/./train.py --lr 0.1", "train.py") > 0 &&
-	   job_family("/home/a/./train.py --lr 0.1", "train.py") ==
-		   job_family("'/usr/bin/python3' train.py --lr 1", "train.py"),
+	ok(job_family("/home/a/./train.py --lr 0.1", "train.py", "/p") > 0 &&
+	   job_family("/home/a/./train.py --lr 0.1", "train.py", "/p") ==
+		   job_family("'/usr/bin/python3' train.py --lr 1", "train.py", "/p"),
 	   "jobs of one script are a family, by whatever it is run");
-	ok(!job_family("/usr/bin/sh -c 'sleep 1'", "sh") &&
-	   !job_family("/root/.pyenv/shims/python3 -m train", "python3") &&
-	   !job_family("'/opt/my env/bin/python3' -c pass", "python3") &&
-	   !job_family("/usr/sbin/x", "x") && !job_family("/opt/conda/condabin/conda", "conda"),
+	ok(job_family("'/usr/bin/python3' train.py", "train.py", "/q") !=
+		   job_family("'/usr/bin/python3' train.py", "train.py", "/p"),
+	   "scripts of one name in two directories are none");
+	ok(!job_family("/usr/bin/sh -c 'sleep 1'", "sh", "/p") &&
+	   !job_family("/root/.pyenv/shims/python3 -m train", "python3", "/p") &&
+	   !job_family("'/opt/my env/bin/python3' -c pass", "python3", "/p") &&
+	   !job_family("/usr/sbin/x", "x", "/p") &&
+	   !job_family("/opt/conda/condabin/conda", "conda", "/p"),
 	   "the name of an installed program tells nothing");
-	ok(job_family("/usr/bin/sh -c 'sleep 1'", "tuning") > 0 &&
-	   job_family("/home/a/train", "train") > 0 &&
-	   job_family("/usr/bin/xsh", "sh") > 0,
+	ok(job_family("/usr/bin/sh -c 'sleep 1'", "tuning", "/p") > 0 &&
+	   job_family("/home/a/train", "train", "/p") > 0 &&
+	   job_family("/usr/bin/xsh", "sh", "/p") > 0,
 	   "a name that was given does, and that of a program of one's own");
-	ok(!job_family("resnet", "train.py") && !job_family("", "") && !job_family("'", "a"),
+	ok(!job_family("resnet", "train.py", "/p") && !job_family("", "", "/p") &&
+	   !job_family("'", "a", "/p"),
 	   "a workload that was given has no family");
 }
 
