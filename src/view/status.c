@@ -180,6 +180,25 @@ static int expect(struct store *s, struct status_job *item, struct err *err)
 /* A supervisor shows that it lives every 10 seconds; a longer silence than this is shown. */
 #define SILENCE_S 30.0
 
+/* True if nobody looks after a run of this machine that the store has as running. A supervisor
+ * drops its lock after it has written the end, which the store may have got only now. */
+static bool is_lost(const struct engine_context *at, const struct run *run)
+{
+	enum engine_answer answer;
+	struct err ignored;
+	struct run now;
+	bool ended;
+
+	if (run->state == RUN_ASSIGNED || engine_of(run) != &engine_local ||
+	    engine_poll_one(at, run, &answer, &ignored) || answer == ENGINE_UNKNOWN ||
+	    answer == ENGINE_ALIVE ||
+	    store_run_get(at->store, run->id, &now, &ignored))
+		return false;
+	ended = now.state == RUN_ENDED;
+	run_release(&now);
+	return !ended;
+}
+
 static void find_trouble(const struct engine_context *at, struct status_job *item)
 {
 	const struct engine *engine = item->run ? engine_of(item->run) : NULL;
@@ -190,6 +209,8 @@ static void find_trouble(const struct engine_context *at, struct status_job *ite
 	if (item->silent_s < SILENCE_S)
 		item->silent_s = (double)NAN;
 	item->stuck = engine && engine->stuck ? engine->stuck(at, item->run) : NULL;
+	if (engine && is_lost(at, item->run))
+		item->stuck = "its supervisor is gone: the next pass looks after the job";
 	if (item->stuck)
 		item->eta_s = item->expected_s = (double)NAN;
 	if (item->run && device_backend_of(item->run->devices[0].id) == &device_nvidia)

@@ -101,6 +101,8 @@ id=$("$POLLUX" submit -q -- sh -c '[ "$POLLUX_RUN" != 1 ] || exec sh kills')
 "$POLLUX" schedule
 ok 'the supervisor of a job is killed before a pass finds it' wait_for 20 [ -e "killed.$id.1" ]
 wait_for 10 no_supervisor
+like 'status says that nobody looks after the job' \
+	"its supervisor is gone: the next pass looks after the job" "$("$POLLUX" status)"
 status 'requeue accepts the job before a pass finds the loss' 0 "$POLLUX" requeue --force "$id"
 "$POLLUX" schedule
 ok 'the run ends with the reason of the requeue' wait_for 20 holds "SELECT count(*) FROM runs
