@@ -29,11 +29,14 @@ static bool is_secret_word(const char *word, size_t length)
 	return false;
 }
 
-/* Words end at what is no letter, and between a small and a capital letter. */
+/* Words end at what is no letter, and between a small and a capital letter. GIT_CONFIG_KEY_0 is the
+ * name of a setting, without which git(1) refuses to work. */
 bool variable_is_secret(const char *variable)
 {
 	const char *end = variable + strcspn(variable, "="), *word = variable;
 
+	if (text_starts_with(variable, "GIT_CONFIG_KEY_"))
+		return false;
 	for (const char *c = variable; c <= end; c++) {
 		bool is_letter = c < end && isalpha((unsigned char)*c);
 		bool begins = is_letter && c > word && isupper((unsigned char)*c) &&

@@ -27,6 +27,11 @@ POLLUX_SUBMIT_PASS=no	# tests decide when passes come; at_once.t has the default
 export POLLUX REPORTER TRAIN FASHION_MNIST POLLUX_DIR NO_COLOR LC_ALL SHELL POLLUX_NVML \
 	POLLUX_SUBMIT_PASS POLLUX_SHARED_DIR
 unset XDG_STATE_HOME XDG_CONFIG_HOME
+# Credentials of who runs the tests, of which commands tell.
+for name in $(env | sed -n 's/^\([A-Za-z0-9_]*\)=.*/\1/p' | grep -v '^GIT_' |
+	grep -iE 'key|token|secret|passw|credential'); do
+	unset "$name"
+done
 exec </dev/null	# so that a pass of a test is one of cron's, not one that a person types
 # The processes of a run, as SQL: what its handle says (src/engine/local/local.h).
 # shellcheck disable=SC2034 # tests use it

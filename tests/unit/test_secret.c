@@ -4,8 +4,7 @@
 
 static const char *const secrets[] = {
 	"HF_TOKEN", "WANDB_API_KEY=1", "AWS_SECRET_ACCESS_KEY", "AWS_ACCESS_KEY_ID", "KEY",
-	"apiKey",
-	"openaiApikey", "OPENAI_APIKEY", "GOOGLE_APPLICATION_CREDENTIALS", "PGPASSWORD",
+	"apiKey", "openaiApikey", "OPENAI_APIKEY", "GOOGLE_APPLICATION_CREDENTIALS", "PGPASSWORD",
 	"DB_PASSWORD_2", "MYSQL_PASSWD", "API_KEY2", "client-secret", "GITHUB_TOKEN=", "SSH.KEYS",
 	"GPG_PASSPHRASE", "NPM_AUTHTOKEN",
 };
@@ -13,7 +12,7 @@ static const char *const others[] = {
 	"", "=KEY", "PATH=/a/KEY", "KEYBOARD", "XKB_KEYBOARD_LAYOUT", "MONKEY", "HOTKEY=1",
 	"KEYRING",
 	"TOKENIZERS_PARALLELISM", "MAX_TOKENS", "SECRETARY", "PASSWORDLESS", "PWD", "PASSES",
-	"KE_Y",
+	"KE_Y", "GIT_CONFIG_KEY_0",
 	"N_KEYED", "turKEYed", "\xff=TOKEN",
 };
 
