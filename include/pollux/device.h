@@ -100,6 +100,12 @@ struct device_energy {
 	double part;			/* of what is counted, that is the devices' */
 };
 
+/* What a driver tells of a device that a run has. */
+struct device_taken {
+	struct device_energy energy;
+	double utilization, temperature_c;	/* at the moment; NaN unknown */
+};
+
 struct device_backend;
 struct device_freezer;
 
@@ -207,9 +213,9 @@ struct device_backend {
 	 * set already stays. */
 	void (*hide)(struct strings *env);
 	/* (optional) Appends the processes on these devices, by index in the array, and fills
-	 * energy, n counters (NULL: not wanted). -1: unknown. */
+	 * taken, one for each of the n (NULL: not wanted). -1: unknown. */
 	int (*processes)(const struct device *devices, int n, struct device_process **list,
-			 int *count, struct device_energy *energy, struct err *err);
+			 int *count, struct device_taken *taken, struct err *err);
 	/* (optional) Reads counters that need no driver. Returns their number; the caller frees
 	 * *list. */
 	int (*energy)(const struct device *devices, int n, struct device_energy **list);

@@ -267,6 +267,14 @@ struct run {
 	/* of its devices while it had them; those that it shares count in equal parts; NaN:
 	 * unknown */
 	double energy_j;
+	/* What it took of its devices, by looks while it was at work. */
+	struct run_use {
+		double watched_s;	/* running time up to the last look; 0: no look yet */
+		int64_t memory_bytes;	/* the most on one of them; 0: not known */
+		double mean_memory_bytes;	/* on one of them; NaN */
+		double utilization;	/* mean part of the time in which one computed; NaN */
+		double temperature_c;	/* the highest; NaN */
+	} use;
 	bool out_of_memory;		/* it failed for want of memory, as diagnosed */
 	bool larger_kind;		/* the job's next run is on a kind of device with more */
 	bool other_plan;		/* the job's next run is under another plan */
@@ -354,6 +362,8 @@ static inline bool run_has_no_device(const struct run *run)
 {
 	return run->configuration.replicas == 0;
 }
+/* The mean power of its devices; NaN: not known. */
+double run_mean_power_w(const struct run *run);
 /* How many of its devices the run has, or waits for: none while it is suspended. */
 int run_held(const struct run *run);
 /* The boot clock without the time for which the run was suspended. Differences from launch_boot_s

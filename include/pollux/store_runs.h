@@ -254,6 +254,11 @@ struct event_list {
 int store_last_event(struct store *s, int64_t *id, struct err *err);
 int store_event_add(struct store *s, int64_t job_id, int64_t run_id, const char *kind,
 		    const char *text, struct err *err);
+/* The kind of the event that says that a run makes little use of its devices. */
+#define EVENT_LOW_USE "utilization"
+/* *told: the job has an event of the kind. */
+int store_job_was_told(struct store *s, int64_t job_id, const char *kind, bool *told,
+		       struct err *err);
 int store_events_of_job(struct store *s, int64_t job_id, struct event_list *list, struct err *err);
 
 struct event_query {

@@ -235,6 +235,9 @@ struct past_row {
 	double lost_device_s;	/* the part of it whose work was lost */
 	double energy_j;	/* of the devices, of the runs for which it is known; */
 	bool knows_energy;	/* false: of none */
+	/* of its GPUs, by looks at them: the most of one's memory; utilization times, and time */
+	int64_t used_device_bytes;
+	double computed_device_s, watched_device_s;
 	int started;		/* jobs that started for the first time then, */
 	double waited_s;	/* and the sum of their times from submission to that start */
 	double completion_s;	/* sum over jobs done: from submission to end */
@@ -260,6 +263,8 @@ struct past {
 void past_add(struct past *p, const struct job *job, const struct run *runs, int n_runs,
 	      const double *gain);
 void past_sort(struct past *p);
+/* The part of the time in which their GPUs computed; NaN: nothing is known. */
+double past_utilization(const struct past_row *row);
 /* submitted over modelled device time; NaN: nothing is known */
 double past_gain(const struct past_row *row);
 

@@ -361,6 +361,11 @@ void run_make_devices(struct run *run)
 			 device_cpu.name);
 }
 
+double run_mean_power_w(const struct run *run)
+{
+	return run->duration_s > 0 ? run->energy_j / run->duration_s : (double)NAN;
+}
+
 int run_held(const struct run *run)
 {
 	bool suspended = run->state != RUN_ENDED && run->suspension == SUSPENSION_DONE;

@@ -17,7 +17,7 @@
 #include "pollux/text.h"
 #include "sql.h"
 
-#define VERSION 57
+#define VERSION 58
 #define STAMP "PRAGMA application_id = " SQL_NUMBER(STORE_APPLICATION_ID) ";" \
 	"PRAGMA user_version = " SQL_NUMBER(VERSION) ";"
 
@@ -183,6 +183,9 @@ const char schema_text[] =
 	" peak_memory_bytes INTEGER, peak_device_memory_bytes INTEGER,"
 	" peak_allocated_bytes INTEGER, device_memory_bytes INTEGER, cpu_time_s REAL,"
 	" energy_j REAL,"
+	/* what it took of its devices: struct run_use */
+	" watched_s REAL NOT NULL DEFAULT 0, used_device_memory_bytes INTEGER,"
+	" mean_device_memory_bytes REAL, mean_utilization REAL, max_temperature_c REAL,"
 	" suspension TEXT, suspended_boot_s REAL, suspended_s REAL NOT NULL DEFAULT 0,"
 	" resumed_boot_s REAL, kept_memory_bytes INTEGER, freezes INTEGER NOT NULL DEFAULT 0,"
 	" freeze_state TEXT, frozen_bytes INTEGER, frozen_pids TEXT, frozen_device TEXT,"

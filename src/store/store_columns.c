@@ -168,6 +168,12 @@ static const struct store_column of_run[] = {
 	C("peak_allocated_bytes", INT64, peak_allocated_bytes, ZERO, SHOWN | REPORT),
 	C("cpu_time_s", DOUBLE, cpu_time_s, UNKNOWN, SHOWN | END),
 	C("energy_j", DOUBLE, energy_j, UNKNOWN, SHOWN | REPORT | END),
+	C("watched_s", DOUBLE, use.watched_s, KNOWN, SHOWN | REPORT | END),
+	C("used_device_memory_bytes", INT64, use.memory_bytes, ZERO, SHOWN | REPORT | END),
+	C("mean_device_memory_bytes", DOUBLE, use.mean_memory_bytes, UNKNOWN, SHOWN |
+	  REPORT | END),
+	C("mean_utilization", DOUBLE, use.utilization, UNKNOWN, SHOWN | REPORT | END),
+	C("max_temperature_c", DOUBLE, use.temperature_c, UNKNOWN, SHOWN | REPORT | END),
 	C("out_of_memory", BOOL, out_of_memory, KNOWN, END),
 	C("larger_kind", BOOL, larger_kind, KNOWN, 0),
 	C("other_plan", BOOL, other_plan, KNOWN, 0),

@@ -77,6 +77,13 @@ static const struct store_column of_event[] = {
 static const struct store_table events_table = TABLE_OF("events", of_event);
 #undef ROW
 
+int store_job_was_told(struct store *s, int64_t job_id, const char *kind, bool *told,
+		       struct err *err)
+{
+	return sql_get(s, err, "SELECT EXISTS (SELECT 1 FROM events WHERE job_id = ? AND kind = ?)",
+		       "b<it", told, job_id, kind);
+}
+
 int store_events_of_job(struct store *s, int64_t job_id, struct event_list *list, struct err *err)
 {
 	return rows_list(s, ALL_OF(events_table), list, err, "WHERE job_id = ? ORDER BY id", "i",

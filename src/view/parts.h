@@ -72,6 +72,9 @@ void status_add_metrics(struct text *t, const struct job_metric_list *metrics);
 void status_add_devices(struct text *t, const struct run *run);
 /* "1.2 GiB kept", where it is suspended. */
 void status_add_kept(struct text *t, const struct run *run);
+/* status_use.c: what the last runs took. */
+void status_print_use(const struct job *job, const struct status_details *d,
+		      const struct output *out);
 /* status_table.c: the share of the work that was declared, "over" beyond its end; where none was
  * declared the samples or the updates done. */
 void status_add_done(struct text *t, const struct status_job *item);

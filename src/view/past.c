@@ -92,6 +92,14 @@ static void add_part(struct past_row *row, const struct run *run, double part, d
 		row->energy_j += part * run->energy_j;
 		row->knows_energy = true;
 	}
+	if (isfinite(run->use.utilization)) {
+		double watched_s = part * run->use.watched_s * run->configuration.replicas;
+
+		row->computed_device_s += watched_s * run->use.utilization;
+		row->watched_device_s += watched_s;
+	}
+	if (run->use.memory_bytes > row->used_device_bytes)
+		row->used_device_bytes = run->use.memory_bytes;
 	row->lost_device_s += part * fmin(run->lost_s, run->duration_s) *
 			      run->configuration.replicas;
 	if (isfinite(gain)) {
@@ -178,6 +186,12 @@ void past_sort(struct past *p)
 	if (p->n > 0)
 		qsort(p->rows, (size_t)p->n, sizeof(*p->rows),
 		      p->period.by == PAST_DAY ? by_key : by_device_time);
+}
+
+double past_utilization(const struct past_row *row)
+{
+	return row->watched_device_s > 0 ? row->computed_device_s / row->watched_device_s
+					 : (double)NAN;
 }
 
 double past_energy_j(const struct past_row *row)

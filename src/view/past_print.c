@@ -68,7 +68,8 @@ static void add_line(struct text *t, const struct past_row *r)
 	const double numbers[] = {
 		r->device_s, mean(r->waited_s, r->started),
 		mean(r->completion_s, r->ended[JOB_DONE]), r->lost_device_s, past_gain(r),
-		past_energy_j(r),
+		past_energy_j(r), past_utilization(r),
+		r->used_device_bytes > 0 ? (double)r->used_device_bytes : (double)NAN,
 	};
 
 	csv_add(t, r->key);
@@ -86,7 +87,8 @@ void past_print_csv(const struct past *p, FILE *out)
 	struct text t = TEXT_INIT;
 
 	text_addf(&t, "%s,jobs,done,failed,timeout,cancelled,device_s,mean_wait_s,"
-		  "mean_completion_s,lost_device_s,gain,energy_j,adapted\n",
+		  "mean_completion_s,lost_device_s,gain,energy_j,mean_utilization,"
+		  "used_device_memory_bytes,adapted\n",
 		  past_key_names[p->period.by]);
 	for (int i = 0; i < p->n; i++)
 		add_line(&t, &p->rows[i]);
@@ -111,6 +113,8 @@ static void print_row(struct json *j, const char *key, const struct past_row *r)
 	json_number(j, "lost_device_s", r->lost_device_s);
 	json_number(j, "gain", past_gain(r));
 	json_number(j, "energy_j", past_energy_j(r));
+	json_number(j, "mean_utilization", past_utilization(r));
+	json_positive(j, "used_device_memory_bytes", r->used_device_bytes);
 	json_integer(j, "adapted", r->adapted);
 	json_end(j);
 }

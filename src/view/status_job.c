@@ -318,6 +318,7 @@ void status_print_job(const struct status *status, const struct status_job *item
 	status_print_declared(item->job, d, status->now_wall_s, out);
 	print_progress(status, item, d, out);
 	status_print_runs(status, item, d, out);
+	status_print_use(job, d, out);
 	status_print_observations(d, out);
 	print_events(status, d, out);
 }

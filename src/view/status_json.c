@@ -50,6 +50,7 @@ static void print_run(struct json *j, const char *key, const struct run *run)
 	json_positive(j, "local_batch_size", c->local_batch_size);
 	json_integer_if(j, "accumulation_steps", c->accumulation_steps, c->local_batch_size > 0);
 	json_number(j, "duration_s", isfinite(run->launch_time_s) ? run->duration_s : (double)NAN);
+	json_number(j, "mean_power_w", run_mean_power_w(run));
 	json_positive(j, "leader_pid", engine_of(run)->command_pid
 		      ? engine_of(run)->command_pid(run) : 0);
 	json_text(j, "step_source", is_log ? "log" : run->step_source);

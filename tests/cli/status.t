@@ -160,16 +160,16 @@ is 'a running job has its keys' "$job_keys" "$(json "my \$x = \$d->{jobs}[0]; $k
 is 'a waiting job has the same keys' \
 	"$job_keys" "$(json "my \$x = \$d->{jobs}[3]; $keys" <list.json)"
 run_keys="accumulation_steps assigned_time_s batch_size checkpoint_path checkpoint_samples \
-code_commit code_tree \
-config_version cores cpu_time_s device_kind device_memory_bytes \
-devices diagnosis duration_s end_time_s energy_j exit_code first_samples first_step_s framework \
-frozen_bytes helper id kept_memory_bytes \
-last_samples launch_time_s leader_pid learning_rate_scale local_batch_size lost_s lost_samples \
-number outcome peak_allocated_bytes peak_device_memory_bytes peak_memory_bytes plan refusal \
-refused_reports replicas resumed_from saved_nothing saves_when_asked stage stage_first_steps \
-state step_pattern \
-step_source step_time_s stop_duration_s stop_reason suspended_s suspension \
-takes_configs tensorboard_url term_signal tier wandb_url"
+code_commit code_tree config_version cores cpu_time_s device_kind device_memory_bytes \
+devices diagnosis duration_s end_time_s energy_j exit_code first_samples first_step_s \
+framework frozen_bytes helper id kept_memory_bytes last_samples launch_time_s leader_pid \
+learning_rate_scale local_batch_size lost_s lost_samples max_temperature_c \
+mean_device_memory_bytes mean_power_w mean_utilization number outcome \
+peak_allocated_bytes peak_device_memory_bytes peak_memory_bytes plan refusal \
+refused_reports replicas resumed_from saved_nothing saves_when_asked stage \
+stage_first_steps state step_pattern step_source step_time_s stop_duration_s stop_reason \
+suspended_s suspension takes_configs tensorboard_url term_signal tier \
+used_device_memory_bytes wandb_url watched_s"
 is 'a run has its keys' "$run_keys" "$(json "my \$x = \$d->{jobs}[0]{run}; $keys" <list.json)"
 is 'a job in full has details' \
 	"after argv checkpoint_dir checkpoint_glob directory environment_names_only \

@@ -1,7 +1,7 @@
 /* preload_clock.c - LD_PRELOAD: a wall clock that is off by as many seconds as the file named in
  * CLOCK_OFFSET_FILE says now, as when somebody sets it; and a boot clock that is BOOT_OFFSET
- * seconds ahead, as for a process that comes later. ALARM_FACTOR shortens alarms. The other clocks
- * are as they are. */
+ * seconds ahead, as for a process that comes later, or as many as BOOT_OFFSET_FILE says now, as
+ * when the time has passed. ALARM_FACTOR shortens alarms. The other clocks are as they are. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -9,9 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
-static time_t offset(void)
+static time_t offset(const char *path)
 {
-	const char *path = getenv("CLOCK_OFFSET_FILE");
 	int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
 	char text[32];
 	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
@@ -29,9 +28,11 @@ int clock_gettime(clockid_t clock, struct timespec *t)
 	long rc = syscall(SYS_clock_gettime, clock, t);
 
 	if (rc == 0 && (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE))
-		t->tv_sec += offset();
+		t->tv_sec += offset(getenv("CLOCK_OFFSET_FILE"));
 	if (rc == 0 && clock == CLOCK_MONOTONIC && getenv("BOOT_OFFSET"))
 		t->tv_sec += (time_t)strtoll(getenv("BOOT_OFFSET"), NULL, 10);
+	if (rc == 0 && clock == CLOCK_MONOTONIC && getenv("BOOT_OFFSET_FILE"))
+		t->tv_sec += offset(getenv("BOOT_OFFSET_FILE"));
 	return (int)rc;
 }
 

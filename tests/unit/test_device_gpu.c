@@ -198,16 +198,20 @@ static void test_processes_of(void)
 {
 	struct device devices[2] = { { .id = "gpu:" B }, { .id = "gpu:" A } };
 	struct device_process *processes = NULL;
-	struct device_energy energy[2];
+	struct device_taken taken[2];
 	int n = 0;
 
 	use_library("new");
 	look("gpu " A " X\nmemory 1 1\nprocess 5 700\n"
-	     "gpu " B " X\nmemory 1 1\nprocess 6 800\nenergy 1500\n", &as_passes_do);
-	is_int(device_nvidia.processes(devices, 2, &processes, &n, energy, &err), 0,
+	     "gpu " B " X\nmemory 1 1\nprocess 6 800\nenergy 1500\n"
+	     "temperature 71\nrates 83\n", &as_passes_do);
+	is_int(device_nvidia.processes(devices, 2, &processes, &n, taken, &err), 0,
 	       "the processes of devices in the store are read");
-	near(energy[0].joules, 1.5, 1e-12, "the energy of the first device is read");
-	ok(isnan(energy[1].joules), "the energy of the other device is not known");
+	near(taken[0].energy.joules, 1.5, 1e-12, "the energy of the first device is read");
+	ok(taken[0].temperature_c == 71 && fabs(taken[0].utilization - 0.83) < 1e-12,
+	   "so are its temperature and its utilization");
+	ok(isnan(taken[1].energy.joules) && isnan(taken[1].temperature_c),
+	   "those of the other device are not known");
 	ok(n == 2 && processes[0].pid == 6 && processes[0].device == 0 && processes[1].pid == 5 &&
 	   processes[1].device == 1, "devices in the store are found by their UUIDs");
 	free(processes);

@@ -95,7 +95,7 @@ static void gpu_environment(const struct device *devices, int n, struct strings 
 }
 
 static int gpu_processes(const struct device *devices, int n, struct device_process **list,
-			 int *count, struct device_energy *energy, struct err *err)
+			 int *count, struct device_taken *taken, struct err *err)
 {
 	struct nvml nvml;
 	int code = NVML_SUCCESS;
@@ -106,18 +106,20 @@ static int gpu_processes(const struct device *devices, int n, struct device_proc
 		return -1;
 	for (int i = 0; code == NVML_SUCCESS && i < n; i++) {
 		struct gpu g = { .index = 0 };
-		unsigned long long millijoules = 0;
+		struct device_reading now = DEVICE_READING_UNKNOWN;
 
 		code = NVML_ASK(&nvml, handle_by_uuid, devices[i].id + strlen(GPU_PREFIX),
 				&g.handle);
 		if (code != NVML_SUCCESS)
 			break;
-		if (energy && NVML_ASK(&nvml, energy, g.handle, &millijoules) == NVML_SUCCESS)
-			energy[i] = (struct device_energy){
-				.joules = (double)millijoules / 1e3, .part = 1,
+		if (taken) {
+			gpu_read_now(&nvml, &g, true, &now);
+			taken[i] = (struct device_taken){
+				.energy = { .joules = now.energy_j, .part = 1 },
+				.utilization = now.utilization,
+				.temperature_c = now.temperature_c,
 			};
-		else if (energy)
-			energy[i] = (struct device_energy){ .joules = (double)NAN, .part = 1 };
+		}
 		code = gpu_read_processes(&nvml, &g, i, list, count);
 	}
 	nvml_close(&nvml);

@@ -143,6 +143,12 @@ struct supervisor_memory {
 	int64_t over_bytes;		/* that it had when it was killed for that; 0: it was not */
 };
 
+/* The utilization over the last minutes, to tell of a low one. */
+struct supervisor_use {
+	double computed_s, span_s;	/* since these minutes began */
+	bool told;			/* or it was told of the job before */
+};
+
 struct supervisor_wishes {
 	double limit_boot_s;		/* when the job's time limit is used up; INFINITY none */
 	double limit_left_s;		/* of the time limit, while the run is suspended */
@@ -250,6 +256,7 @@ struct supervisor {
 	struct supervisor_driver driver;		/* supervisor_driver.c */
 	struct supervisor_usage usage;			/* supervisor_driver.c */
 	struct supervisor_memory memory;		/* supervisor_memory.c */
+	struct supervisor_use use;			/* supervisor_use.c */
 	struct supervisor_wishes wishes;		/* supervisor_wishes.c */
 	struct supervisor_output output;		/* supervisor_output.c */
 	struct supervisor_reports reports;		/* supervisor_reports.c */

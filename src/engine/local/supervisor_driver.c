@@ -16,6 +16,10 @@
 
 /* Processors' counters begin again after some minutes under load. */
 #define READ_S 60.0
+/* A driver also tells what its devices do: see supervisor_use.c. An answer takes milliseconds of a
+ * processor. */
+#define LOOK_S 10.0
+#define FIRST_LOOKS_S 2.0	/* the same at the beginning */
 #define ANSWER_S 5.0
 
 void supervisor_forget_energy(struct supervisor *s)
@@ -23,6 +27,22 @@ void supervisor_forget_energy(struct supervisor *s)
 	free(s->usage.energy.last);
 	s->usage.energy.last = NULL;
 	s->usage.energy.n = 0;
+}
+
+static bool needs_driver(const struct supervisor *s)
+{
+	const struct device_backend *backend = device_backend_of(s->run.devices[0].id);
+
+	return !backend || !backend->energy;
+}
+
+static double next_reading(const struct supervisor *s)
+{
+	double now_s = clock_boot_s();
+
+	if (!needs_driver(s))
+		return now_s + READ_S;
+	return now_s + (now_s - s->run.launch_boot_s > LOOK_S ? LOOK_S : FIRST_LOOKS_S);
 }
 
 /* Adds what was taken since the last reading of these counters. n 0: there is no answer. What is
@@ -45,7 +65,7 @@ static void count_energy(struct supervisor *s, const struct device_energy *list,
 		s->recorder.changed = true;
 	}
 	e->others = e->others_now;
-	e->next_boot_s = clock_boot_s() + READ_S;
+	e->next_boot_s = next_reading(s);
 	supervisor_forget_energy(s);
 	if (s->run.suspension >= SUSPENSION_DONE && s->recorder.changed)
 		supervisor_note(s, recorder_write(&s->recorder, &s->store, &s->run, &s->err));
@@ -67,15 +87,15 @@ static _Noreturn void answer_question(const struct run *run, int fd)
 	const struct device_backend *backend = device_backend_of(run->devices[0].id);
 	int n = 0, replicas = run->configuration.replicas;
 	struct device_process *list = NULL;
-	struct device_energy *energy = xcalloc((size_t)replicas, sizeof(*energy));
+	struct device_taken *taken = xcalloc((size_t)replicas, sizeof(*taken));
 	struct err ignored;
 
 	if (dup2(fd, 0) < 0)
 		_exit(1);
 	close_range(3, ~0U, 0);
 	setsid();
-	if (backend->processes(run->devices, replicas, &list, &n, energy, &ignored) == 0) {
-		file_write_all(0, energy, (size_t)replicas * sizeof(*energy));
+	if (backend->processes(run->devices, replicas, &list, &n, taken, &ignored) == 0) {
+		file_write_all(0, taken, (size_t)replicas * sizeof(*taken));
 		file_write_all(0, list, (size_t)n * sizeof(*list));
 		file_write_all(0, &(char){ DONE }, 1);
 	}
@@ -100,24 +120,40 @@ void supervisor_driver_ended(struct supervisor *s)
 		s->driver.until_boot_s = INFINITY;
 }
 
-/* Gives the processes of the answer to driver.then, or none if the answer is not whole; the
- * counters of energy before them are used here. */
+/* Counts what the devices tell of themselves, which comes before the processes. */
+static void count_taken(struct supervisor *s, const struct device_taken *taken)
+{
+	int n = s->run.configuration.replicas;
+	struct device_energy *energy = xcalloc((size_t)n, sizeof(*energy));
+
+	for (int i = 0; i < n; i++)
+		energy[i] = taken[i].energy;
+	count_energy(s, energy, n);
+	free(energy);
+}
+
+/* Gives the processes of the answer to driver.then, or none if the answer is not whole. */
 static void tell_processes(struct supervisor *s)
 {
 	struct supervisor_driver *d = &s->driver;
 	struct text *a = &d->answer;
 	int replicas = s->run.configuration.replicas;
-	size_t head = (size_t)replicas * sizeof(struct device_energy);
+	size_t head = (size_t)replicas * sizeof(struct device_taken);
 	struct device_process *list = NULL;
 	driver_answer *then = d->then;
 	int n = -1;
 
 	if (a->length > head && (a->length - head) % sizeof(*list) == 1 &&
 	    a->data[a->length - 1] == DONE) {
-		count_energy(s, (const void *)a->data, replicas);
+		struct device_taken *taken = xmalloc(head);
+
+		memcpy(taken, a->data, head);
 		n = (int)((a->length - head) / sizeof(*list));
 		memmove(a->data, a->data + head, a->length - head);
 		list = (void *)text_detach(a);
+		count_taken(s, taken);
+		supervisor_count_use(s, taken, list, n);
+		free(taken);
 	} else {
 		count_energy(s, NULL, 0);
 	}
@@ -266,21 +302,12 @@ bool supervisor_ask_who_is_there(struct supervisor *s)
 #define SAMPLE_PART 0.01	/* of the time may go into looking at the memory of processes */
 #define SAMPLE_ANSWER_S 2.0
 
-/* Takes the largest memory on any of the devices: that device fills up first. In a container with
- * pids of its own nobody can tell whose processes they are; on an assigned device they are taken
- * for the run's. */
+/* Takes the largest memory on any of the devices: that device fills up first. */
 static void take_sample(struct supervisor *s, struct device_process *list, int n)
 {
-	struct proc_marks marks = supervisor_marks(s);
-	bool sees_all = proc_sees_all();
-
 	for (int d = 0; d < s->run.configuration.replicas; d++) {
-		int64_t bytes = 0;
+		int64_t bytes = supervisor_use_of(s, list, n, d).memory_bytes;
 
-		for (int i = 0; i < n; i++)
-			if (list[i].device == d && list[i].memory_bytes > 0 &&
-			    (!sees_all || proc_bears((pid_t)list[i].pid, &marks)))
-				bytes += list[i].memory_bytes;
 		if (bytes > s->run.peak_device_memory_bytes)
 			s->run.peak_device_memory_bytes = bytes;
 	}
@@ -335,13 +362,13 @@ void supervisor_take_usage(struct supervisor *s, const struct rusage *usage)
 void supervisor_read_energy(struct supervisor *s, bool at_once)
 {
 	const struct device_backend *backend = device_backend_of(s->run.devices[0].id);
-	bool needs_driver = !backend || !backend->energy;
+	bool asks = needs_driver(s);
 	struct device_energy *list;
 
-	if (at_once && needs_driver)
+	if (at_once && asks)
 		return;
-	s->usage.energy.next_boot_s = clock_boot_s() + READ_S;
-	if (!needs_driver) {
+	s->usage.energy.next_boot_s = next_reading(s);
+	if (!asks) {
 		int n = backend->energy(s->run.devices, s->run.configuration.replicas, &list);
 
 		count_energy(s, list, n);

@@ -260,6 +260,21 @@ bool supervisor_was_killed_for_memory(const struct supervisor *s);
 bool supervisor_sample_first(struct supervisor *s);
 void supervisor_take_usage(struct supervisor *s, const struct rusage *usage);	/* one that ended */
 
+/* --- supervisor_use.c: what the run does with its devices --- */
+
+/* What the run has of one device, by an answer of its driver. In a container with pids of its own
+ * nobody can tell whose processes they are; on an assigned device they are taken for the run's. */
+struct device_use {
+	int64_t memory_bytes;		/* -1: not known */
+	double utilization;		/* NaN: its processes tell none */
+};
+struct device_use supervisor_use_of(struct supervisor *s, const struct device_process *list, int n,
+				    int device);
+/* Counts an answer of the driver of its devices, while the run is at work; says once in the life of
+ * the job that it makes little use of them. */
+void supervisor_count_use(struct supervisor *s, const struct device_taken *taken,
+			  const struct device_process *list, int n);
+
 /* Reads the counters of energy; where a driver is asked, they come later. at_once: only those that
  * need no driver, before the command is started and when its last process has ended: a driver was
  * asked then who is on the devices, and has told the others. */
