@@ -322,6 +322,7 @@ void job_init(struct job *job)
 void job_release(struct job *job)
 {
 	free(job->reason);
+	free(job->key);
 	strings_release(&job->parameters);
 	declaration_release(&job->declared);
 	free(job->progress.status_text);
