@@ -238,6 +238,7 @@ end_two() {
 	"$POLLUX" wait --timeout $((20 * TIME_SCALE)) "$job" "$other"
 	wait_for 20 no_supervisor	# their last passes have the settings of before
 }
+wait_for 20 no_supervisor	# its last pass has the slots of before
 two_jobs --suspend never
 like 'a job with --suspend never keeps its device' 'keeps 1 device: it has saved nothing' \
 	"$(env COLUMNS=200 "$POLLUX" status)"
