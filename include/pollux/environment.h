@@ -11,6 +11,9 @@
  * and place: variables of the terminal and the session, RANK, WORLD_SIZE, MASTER_* and the like,
  * CUDA_VISIBLE_DEVICES, SLURM_*, and pollux's own variables of a surrounding job. */
 void environment_capture(char *const *variables, struct strings *env);
+/* Adds those of the terminal and the login session, which environment_capture leaves out and a
+ * program on the terminal needs; what is in *env stays. */
+void environment_add_terminal(char *const *variables, struct strings *env);
 
 /* Paths by which a run's program talks with pollux. */
 struct run_places {

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "commands.h"
+#include "pollux/environment.h"
 #include "pollux/clock.h"
 #include "pollux/engine.h"
 #include "pollux/lock.h"
@@ -76,6 +77,7 @@ static int add_job(struct front *t, struct run_asked *o, char **argv, struct err
 	     submission_job(&cmd_run, &o->job, &command, &job, err) ||
 	     submit_open(&t->s, err) ? -1 : 0;
 	if (rc == 0) {
+		environment_add_terminal(environ, &command.env);
 		job.declared.max_replicas = job.declared.min_replicas;
 		job.interactive = true;
 		rc = insert(t, &job, &command, err);

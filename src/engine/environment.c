@@ -10,12 +10,13 @@
 /* The part of a run's time that the helper for PyTorch may spend on gradient statistics. */
 #define TORCH_BUDGET "0.01"
 
-/* Names, or prefixes ending in '*'. */
-static const char *const dropped[] = {
-	/* terminal and login session */
+/* Names, or prefixes ending in '*': of the terminal and the login session. */
+static const char *const of_terminal[] = {
 	"TERM", "TERM_*", "TERMCAP", "COLORTERM", "COLUMNS", "LINES", "TTY", "GPG_TTY", "WINDOWID",
 	"WINDOWPATH", "TMUX", "TMUX_*", "STY", "SSH_*", "XDG_SESSION_*", "XDG_VTNR", "XDG_SEAT",
 	"DBUS_SESSION_BUS_ADDRESS", "OLDPWD", "SHLVL", "_",
+};
+static const char *const of_launchers[] = {
 	/* other launchers: the job gets its own or none */
 	"RANK", "LOCAL_RANK", "GROUP_RANK", "ROLE_RANK", "ROLE_NAME", "WORLD_SIZE",
 	"LOCAL_WORLD_SIZE", "GROUP_WORLD_SIZE", "ROLE_WORLD_SIZE", "MASTER_*", "TORCHELASTIC_*",
@@ -24,20 +25,41 @@ static const char *const dropped[] = {
 	"POLLUX_*", "MAKEFLAGS", "MAKELEVEL", "MFLAGS",
 };
 
+/* True if the variable "NAME=VALUE" has one of the n names. */
+static bool has_name(const char *variable, const char *const *names, size_t n)
+{
+	size_t length = strcspn(variable, "=");
+	bool is_one = false;
+
+	for (size_t i = 0; i < n && !is_one; i++) {
+		size_t part = strlen(names[i]);
+
+		is_one = names[i][part - 1] == '*'
+			? !strncmp(variable, names[i], part - 1)
+			: length == part && !memcmp(variable, names[i], part);
+	}
+	return is_one;
+}
+
+#define HAS_NAME(variable, names) has_name(variable, names, sizeof(names) / sizeof((names)[0]))
+
 void environment_capture(char *const *variables, struct strings *env)
 {
+	for (; *variables; variables++)
+		if (!device_sets_variable(*variables, strcspn(*variables, "=")) &&
+		    !HAS_NAME(*variables, of_terminal) && !HAS_NAME(*variables, of_launchers))
+			strings_add(env, *variables);
+}
+
+void environment_add_terminal(char *const *variables, struct strings *env)
+{
 	for (; *variables; variables++) {
-		size_t name = strcspn(*variables, "=");
-		bool drop = device_sets_variable(*variables, name);
+		size_t length = strcspn(*variables, "=") + 1;
+		bool is_set = !HAS_NAME(*variables, of_terminal);
 
-		for (size_t i = 0; i < sizeof(dropped) / sizeof(dropped[0]) && !drop; i++) {
-			size_t length = strlen(dropped[i]);
-
-			drop = dropped[i][length - 1] == '*'
-				? !strncmp(*variables, dropped[i], length - 1)
-				: name == length && !memcmp(*variables, dropped[i], length);
-		}
-		if (!drop)
+		for (size_t i = 0; i < env->count && !is_set; i++)
+			is_set = !strncmp(env->items[i], *variables, length);
+		if (!is_set)
 			strings_add(env, *variables);
 	}
 }

@@ -290,4 +290,10 @@ if [ -n "$(command -v script)" ]; then
 	ok 'a closed terminal ends the job of run' wait_for 20 eval '! job_is $(last) running'
 fi
 wait_for 20 no_supervisor
+
+# --- the terminal ---
+is 'a turn knows the terminal, which other jobs do not' 'vt220 24' \
+	"$(TERM=vt220 LINES=24 "$POLLUX" run -q -- sh -c 'echo "$TERM $LINES"' 2>/dev/null)"
+is 'what -e gives goes before' vt100 \
+	"$(TERM=vt220 "$POLLUX" run -q -e TERM=vt100 -- sh -c 'echo "$TERM"' 2>/dev/null)"
 finish
