@@ -46,7 +46,7 @@ int selection_agree(const struct selecting *what, struct store *s, const struct 
 	if (list_jobs(s, ids, err))
 		return -1;
 	if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO))
-		return err_set(err, EX_FAILED, "%s these %d jobs? they were not given by number: "
+		return err_set(err, EX_FAILED, "%s %d jobs? Not all were given by number: "
 			       "add --yes to go on; nothing was done", name, ids->count);
 	fprintf(stderr, "%s these %d jobs? [y/N] ", name, ids->count);
 	if (fgets(answer, sizeof(answer), stdin) && (*answer == 'y' || *answer == 'Y'))

@@ -349,8 +349,8 @@ void status_print_table(const struct status *status, const struct output *out)
 	print_summary(status, out->file);
 	table_end(&t, out);
 	if (status->n_left_out)
-		fprintf(out->file, "\n%d more ended: 'pollux status --all' shows them, 'pollux "
-			"clear' clears the table.\n", status->n_left_out);
+		fprintf(out->file, "\n%d more ended: 'pollux status --all' has them, 'pollux "
+			"clear' clears them.\n", status->n_left_out);
 	print_hints(status, out->file);
 }
 

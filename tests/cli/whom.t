@@ -106,7 +106,7 @@ status 'several jobs by name are not changed without a question' 1 "$POLLUX" hol
 is 'the jobs are listed, with what to type' "     1  queued     lr-0.1
      2  queued     lr-0.2
      3  queued     lr-0.3
-pollux: hold these 3 jobs? they were not given by number: add --yes to go on; nothing was done" \
+pollux: hold 3 jobs? Not all were given by number: add --yes to go on; nothing was done" \
 	"$err"
 status 'one job by name is changed at once' 0 "$POLLUX" hold 'lr-0.[1]'
 status 'several jobs by number are changed at once' 0 "$POLLUX" hold 2 3-3
