@@ -189,9 +189,9 @@ static bool is_lost(const struct engine_context *at, const struct run *run)
 	struct run now;
 	bool ended;
 
-	if (run->state == RUN_ASSIGNED || engine_of(run) != &engine_local ||
-	    engine_poll_one(at, run, &answer, &ignored) || answer == ENGINE_UNKNOWN ||
-	    answer == ENGINE_ALIVE ||
+	if (run->state == RUN_ASSIGNED || !run->handle || !*run->handle ||
+	    engine_of(run) != &engine_local || engine_poll_one(at, run, &answer, &ignored) ||
+	    answer == ENGINE_UNKNOWN || answer == ENGINE_ALIVE ||
 	    store_run_get(at->store, run->id, &now, &ignored))
 		return false;
 	ended = now.state == RUN_ENDED;
