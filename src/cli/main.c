@@ -175,6 +175,9 @@ int main(int argc, char **argv)
 	status = dispatch(argc - 1, argv + 1, &err);
 	/* Flushed first: if output and errors go to one place, errors come last. */
 	unwritten = output_flush(&written);
+	/* A command that flushed has the same to say. */
+	if (unwritten && status < 0 && !strcmp(err.text, written.text))
+		written.text[0] = '\0';
 	if (status < 0)
 		status = report(&err);
 	if (unwritten) {

@@ -103,6 +103,10 @@ to_nobody() { (
 status 'a full device is an input/output error' 74 to_full_device
 is 'a full device is told once' \
 	'pollux: cannot write to standard output: No space left on device' "$err"
+mcp_to_full_device() { echo '{}' | "$POLLUX" mcp >/dev/full; }
+status 'so it is for a command that flushes by itself' 74 mcp_to_full_device
+is 'which tells it once, too' \
+	'pollux: cannot write to standard output: No space left on device' "$err"
 status 'a reader that left is an input/output error' 74 to_nobody
 is 'a reader that left gets no message' '' "$err"
 
