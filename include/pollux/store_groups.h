@@ -98,8 +98,8 @@ char *group_hold_words(int64_t group_id);
 /* *told: the group was held for the failure of this job, or right before it: on_failure tells the
  * hold instead. */
 int store_job_told_by_hold(struct store *s, int64_t job_id, bool *told, struct err *err);
-/* *left: a hold is left to be told. */
-int store_holds_left(struct store *s, bool *left, struct err *err);
+/* *left: a hold is left to be told. Unless holds are wanted, those that are left count as told. */
+int store_holds_left(struct store *s, bool wanted, bool *left, struct err *err);
 /* Takes one, with the job whose failure was the third: it counts as told. *group_id 0: none is
  * left. */
 int store_hold_take(struct store *s, int64_t *group_id, int64_t *job_id, struct err *err);

@@ -88,10 +88,10 @@ static bool on_end_tells_all(const struct config *config)
 
 static int ends_left(struct store *s, const struct config *config, bool *left, struct err *err)
 {
-	bool holds = false;
+	bool holds;
 
 	if (store_ends_left(s, on_end_tells_all(config), left, err) ||
-	    (*config->on_failure && store_holds_left(s, &holds, err)))
+	    store_holds_left(s, *config->on_failure != '\0', &holds, err))
 		return -1;
 	*left = *left || holds;
 	return 0;

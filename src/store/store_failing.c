@@ -108,10 +108,15 @@ int store_job_told_by_hold(struct store *s, int64_t job_id, bool *told, struct e
 		       " AND r.end_time_s >= g.held_time_s)", "b<i", told, job_id);
 }
 
-int store_holds_left(struct store *s, bool *left, struct err *err)
+int store_holds_left(struct store *s, bool wanted, bool *left, struct err *err)
 {
-	return sql_get(s, err, "SELECT EXISTS (SELECT 1 FROM job_groups WHERE hold_told = 0)",
-		       "b<", left);
+	if (sql_get(s, err, "SELECT EXISTS (SELECT 1 FROM job_groups WHERE hold_told = 0)", "b<",
+		    left))
+		return -1;
+	if (!*left || wanted)
+		return 0;
+	*left = false;
+	return sql_run(s, NULL, err, "UPDATE job_groups SET hold_told = 1 WHERE hold_told = 0", "");
 }
 
 int store_hold_take(struct store *s, int64_t *group_id, int64_t *job_id, struct err *err)

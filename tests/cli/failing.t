@@ -85,4 +85,17 @@ run "$POLLUX" requeue --failed --state 'done' group:5
 is '--failed and --state are one' \
 	"64:pollux: give one of --failed and --state; see 'pollux requeue --help'" "$rc:$err"
 
+# --- a hold while there was no on_failure is not told later ---
+
+mv store/config config
+"$POLLUX" submit -q --array 0-3 -- sh -c 'exit 5' >/dev/null
+group=$(store 'SELECT max(id) FROM job_groups')
+ok 'a group is held while nobody wants to know' wait_for 20 are "$group" 'failed failed failed held'
+"$POLLUX" cancel --yes "group:$group"
+"$POLLUX" schedule >/dev/null
+mv config store/config
+: >told
+"$POLLUX" tell
+is 'it is not told later' '' "$(told)"
+
 finish
