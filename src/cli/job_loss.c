@@ -133,7 +133,8 @@ static enum awaited look_at(const struct job *job, const struct run *run, double
 {
 	if (run->state == RUN_ENDED)
 		return job->state == JOB_HELD ? AWAITED_DONE : AWAITED_OVER;
-	if (run->stop_reason != STOP_NONE)
+	/* a run that is lost leaves its job held */
+	if (run->stop_reason != STOP_NONE && !(job->held && run->stop_reason == STOP_ORPHAN))
 		return AWAITED_OVER;
 	if (job->held || run->suspension == SUSPENSION_ASKED)
 		return run->suspension == SUSPENSION_DONE ? AWAITED_DONE : AWAITED_NOT_YET;

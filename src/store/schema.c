@@ -17,7 +17,7 @@
 #include "pollux/text.h"
 #include "sql.h"
 
-#define VERSION 58
+#define VERSION 59
 #define STAMP "PRAGMA application_id = " SQL_NUMBER(STORE_APPLICATION_ID) ";" \
 	"PRAGMA user_version = " SQL_NUMBER(VERSION) ";"
 
@@ -201,6 +201,10 @@ const char schema_text[] =
 	"CREATE TRIGGER run_has_workload AFTER INSERT ON runs BEGIN"
 	" UPDATE runs SET workload = (SELECT jobs.workload FROM jobs WHERE jobs.id = NEW.job_id)"
 	"  || coalesce(char(31) || NEW.plan || '#' || NEW.plan_hash, '') WHERE id = NEW.id; END;"
+	/* supervisors of older versions know of no job that is held beside its run */
+	"CREATE TRIGGER run_cannot_be_held AFTER UPDATE OF suspension ON runs"
+	" WHEN OLD.suspension = 'asked' AND NEW.suspension IS NULL BEGIN"
+	" UPDATE jobs SET held = 0, reason = '' WHERE id = NEW.job_id AND held; END;"
 	"CREATE TRIGGER job_changes_workload AFTER UPDATE OF workload ON jobs BEGIN"
 	" UPDATE runs SET workload = NEW.workload || coalesce(char(31) || plan || '#' || plan_hash,"
 	"  '') WHERE job_id = NEW.id; END;"

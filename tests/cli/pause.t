@@ -130,7 +130,19 @@ wait_for 20 has "$job" "r.suspension = 'asked'" || echo '# it was not asked'
 kill -9 "$supervisor"
 ok 'a run that loses its supervisor on its way leaves a held job' \
 	wait_for 20 passes_until "$job" "$is_held"
-wait "$holder"
+status 'and that hold ends well' 0 wait "$holder"
+end_job "$job"
+# A supervisor of an older pollux knows of no hold, and writes only that it refuses.
+start
+supervisor=$(of_run "$job" "$supervisor_pid")
+kill -STOP "$supervisor"
+"$POLLUX" hold "$job" 2>hold.err &
+holder=$!
+wait_for 20 has "$job" "j.held AND r.suspension = 'asked'" || echo '# it was not asked'
+given_run "$job" suspension=null
+status 'hold tells that an older supervisor refuses' 1 wait "$holder"
+ok 'the job is not held' has "$job" "j.state = 'running' AND NOT j.held"
+kill -CONT "$supervisor"
 end_job "$job"
 start
 "$POLLUX" hold "$job"
