@@ -57,7 +57,7 @@ ok 'the job that was put first starts first' wait_for 20 next
 is 'a waiting job can be held' held "$(field "$three" state)"
 "$POLLUX" release "$three" >/dev/null
 limited=$(submit --cpu -t 1 -w 9 sleep 1003)
-after=$(submit --cpu --after "$limited" true)
+after=$(submit --cpu --after "end:$limited" true)
 "$POLLUX" cancel "$two" "$three" >/dev/null
 over() { pass && is_in "$limited" timeout && is_in "$after" 'done'; }
 ok 'a time limit and --after hold for such jobs, too' wait_for 30 over

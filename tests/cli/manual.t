@@ -132,7 +132,7 @@ same 'pollux(1) has every variable that jobs get' \
 	"$(section pollux.1 'Given to jobs' | sed '/^\.It/!d' | listed Ev)"
 same 'pollux(1) has every variable that they do not' \
 	"$({
-		sed -n '/dropped\[\] = {/,/^};/p' "$src/engine/environment.c"
+		sed -n '/of_[a-z]*\[\] = {/,/^};/p' "$src/engine/environment.c"
 		grep -h '_variables\[\] = {' "$src"/device/*/*.c
 	} | grep -oE '"[^"]+"' | tr -d '"')" \
 	"$(section pollux.1 'Not passed on to jobs' | listed Ev)"

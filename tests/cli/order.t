@@ -21,7 +21,7 @@ end_passes
 is 'the last ten that ended are shown, the newest at the end' 'e3 e4 e5 e6 e7 e8 e9 e10 e11 e12' \
 	"$(table)"
 like 'the others are counted, and it says how to see them' \
-	"^2 more ended: 'pollux status --all' shows them" "$("$POLLUX" status)"
+	"^2 more ended: 'pollux status --all' has them" "$("$POLLUX" status)"
 is 'status --all has all, by number' 'e1 e2 e3 e4 e5 e6 e7 e8 e9 e10 e11 e12' \
 	"$("$POLLUX" status --all | sed '1,/^ID/d' | names)"
 group=$("$POLLUX" submit -q --hold -n many --array 1-5 -- true)
