@@ -273,6 +273,7 @@ rm new.sh
 launched 1
 commit .
 relaunch 2
+wait_for 30 eval '[ "$(wc -l <results/r)" = 2 ]'	# what part.sh does last
 is 'all runs use the code of the snapshot, and data beside it' \
 	"version 1 in $snapshot
 part 2: the data beside # new
