@@ -283,8 +283,9 @@ static int set_share(const struct command *by, const struct asked *o, struct dec
 	if (o->declared.share && o->no_share)
 		return usage_error(by, err, "give one of --share and --no-share");
 	if (o->declared.share && !can)
-		return usage_error(by, err, "--share is for jobs of one device: leave --replicas "
-				   "and {gpus} out");
+		return usage_error(by, err, "--share is for jobs of one device: leave %s out",
+				   d->max_replicas == 0 ? "--cpu, or -r 0,"
+							: "--replicas and {gpus}");
 	if (check_share(by, d, err))
 		return -1;
 	if (!d->share && !d->plans && !d->guarantee && !o->no_share && can)

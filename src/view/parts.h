@@ -88,6 +88,8 @@ void status_add_people(struct text *t, const struct status *status);
 void status_add_hints(struct strings *hints, const struct status *status);
 /* status_table.c: the time to its end; the style of its row. */
 struct formatted status_eta(const struct status_job *item);
+/* "2": the devices that the job has; "cpu": its run is one without a device; else "-". */
+struct formatted status_devices(const struct status_job *item);
 enum table_style status_style(enum shown_state state);
 /* status_table.c: the column REASON. */
 void status_add_why(struct text *t, const struct status *status, const struct status_job *item);

@@ -51,6 +51,18 @@ struct formatted status_eta(const struct status_job *item)
 	return eta;
 }
 
+struct formatted status_devices(const struct status_job *item)
+{
+	struct formatted shown = { "-" };
+	int held = item->run ? run_held(item->run) : 0;
+
+	if (item->run && run_has_no_device(item->run))
+		snprintf(shown.s, sizeof(shown.s), "cpu");
+	else if (held > 0)
+		snprintf(shown.s, sizeof(shown.s), "%d", held);
+	return shown;
+}
+
 double status_batch(const struct status_job *item)
 {
 	int64_t batch_size = item->run ? configuration_batch_size(&item->run->configuration)
@@ -182,10 +194,7 @@ static void add_row(struct table *t, const struct status *status, const struct s
 	table_text(t, text.data);
 	text_clear(&text);
 	table_text(t, shown_state_name(item->state));
-	if (item->run && run_has_no_device(item->run))
-		table_text(t, "cpu");
-	else
-		table_positive(t, item->run ? run_held(item->run) : 0);
+	table_text(t, status_devices(item).s);
 	table_duration(t, item->run_time_s);
 	status_add_done(&text, item);
 	table_text(t, text.data);

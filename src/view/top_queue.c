@@ -51,18 +51,16 @@ static struct queue_form form_of(const struct top *t, int columns)
 static void put_figures(const struct queue_form *f, struct canvas *g, int row, int style,
 			const struct status_job *item, int n)
 {
-	int held = item->run ? run_held(item->run) : 0, at = f->figures_at;
+	int at = f->figures_at;
 	double step_s = item->run ? item->run->step_time_s : (double)NAN;
 	scoped(text_release) struct text done = TEXT_INIT;
 	struct formatted cells[N_FIGURES] = {
 		[FIGURE_TIME] = format_duration(item->run_time_s),
-		[FIGURE_DEVICES] = { "-" },
+		[FIGURE_DEVICES] = status_devices(item),
 		[FIGURE_ETA] = status_eta(item),
 		[FIGURE_STEP] = format_number(step_s * 1e3),
 	};
 
-	if (held > 0)
-		snprintf(cells[FIGURE_DEVICES].s, sizeof(cells[0].s), "%d", held);
 	status_add_done(&done, item);
 	for (int i = 0; i < n; i++) {
 		canvas_put_right(g, row, at, figures[i].width, style,

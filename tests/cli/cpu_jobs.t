@@ -129,4 +129,6 @@ if [ -n "${GPU_STANDIN-}" ]; then
 	like 'its program sees no GPU' '^CUDA_VISIBLE_DEVICES=$' "$("$POLLUX" log "$job")"
 	is 'the other job has the GPU' 1 "$(run_field "$long" replicas)"
 fi
+status 'a job without a device shares none' 64 "$POLLUX" submit --cpu --share -- true
+like 'what to leave out is said' 'leave --cpu, or -r 0, out; ' "$err"
 finish
